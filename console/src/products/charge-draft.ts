@@ -78,8 +78,8 @@ export function chargeDraftOf(charge: Charge, digits: number): ChargeDraft {
 type Priced = { readonly price?: string; readonly creditsPerUnit?: string }
 
 /**
- * Returns the charge for the API. `chargeFault` has no fault in it. The text of a price is sent as it is typed if it is not a
- * number, and the API refuses it with the name of the field.
+ * Returns the charge for the API. Call it for a draft in which `chargeFault` finds no fault. A price that is not a number is sent as it
+ * is typed, and the API refuses it with the name of the field.
  */
 export function chargeOf(draft: ChargeDraft, digits: number): Charge {
   const { meter, model, pricedIn, rest } = draft
