@@ -116,6 +116,33 @@ test('the tax that the customer states on the checkout is paid by the credit too
   await payments.call('PATCH', '/v1/ui/merchant', { country: null, vatNumber: null })
 })
 
+test('keeps the tax details that the customer states on a checkout of which discounts leave nothing', async () => {
+  const merchant = { country: 'SE', vatNumber: 'SE556012579001' }
+  expect((await payments.call('PATCH', '/v1/ui/merchant', merchant)).status).toBe(200)
+  const options = [
+    { currency: 'USD', price: 900, default: true },
+    { currency: 'EUR', price: 800 },
+  ]
+  const plan = await payments.createPlan({
+    ...{ type: 'one-time', price: 900, name: 'Book', pricingOptions: options },
+  })
+  const terms = { name: 'Partner', percentOff: 100, duration: 'once' }
+  const coupon = await payments.call<{ reference: string }>('POST', '/v1/ui/coupons', terms)
+  const couponRef = coupon.body.reference
+  await payments.call('POST', `/v1/ui/customers/${customerRef}/discounts`, { couponRef })
+  const page = await openCheckout()
+  const review = await page(`?plan=${plan}&currency=EUR`)
+  expect(review.text).toContain('Start now')
+  const begun = await page('/pay', { plan, currency: 'EUR', country: 'SE' })
+  expect((await page((await page(begun.location)).location)).text).toContain('Book')
+  expect(await intents()).toMatchObject([{ status: 'succeeded', plan_ref: plan }])
+  expect(
+    await payments.sql`
+      select country from customer_tax_details where customer_ref = ${customerRef}`,
+  ).toEqual([{ country: 'SE' }])
+  await payments.call('PATCH', '/v1/ui/merchant', { country: null, vatNumber: null })
+})
+
 test('a credit leaves the minimum to charge while the country is unknown, and a tax is added to it', async () => {
   const merchant = { country: 'SE', vatNumber: 'SE556012579001' }
   await payments.call('PATCH', '/v1/ui/merchant', merchant)

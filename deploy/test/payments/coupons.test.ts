@@ -15,6 +15,13 @@ const { payments } = stack
 const monthly = { billingCycle: 'monthly', prorationPolicy: 'proportional' }
 const small = await payments.createPlan({ price: 2_000, setupFee: 1_000, ...monthly })
 const big = await payments.createPlan({ price: 5_000, ...monthly })
+const book = await payments.createPlan({
+  ...{ type: 'one-time', price: 900 },
+  pricingOptions: [
+    { currency: 'USD', price: 900, default: true },
+    { currency: 'EUR', price: 800 },
+  ],
+})
 afterAll(() => stack.stop())
 beforeEach(() => {
   payments.stack.clock.set('2026-06-01T00:00:00Z')
@@ -180,6 +187,57 @@ test('a coupon is not added again with a plan that replaces the discounted one, 
   expect((await held(customerRef)).planRef).toBe(small)
   expect(await discountsOf(customerRef)).toHaveLength(1)
 })
+
+test('a one-time plan of which discounts leave nothing is sold without a payment, and once', async () => {
+  for (const [currency, price] of [
+    ['USD', 900],
+    ['EUR', 800],
+  ] as const) {
+    const customerRef = await createFreeloader()
+    const wanted = { customerRef, productRef: payments.productRef, planRef: book, currency }
+    const intentOf = (key: string) => payments.createIntent(`${key}-${customerRef}`, wanted)
+    // Payments for one plan may be created at the same time.
+    const answers = await Promise.all([intentOf('one'), intentOf('two')])
+    answers.push(await intentOf('three'))
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400])
+    const [sold] = answers.filter(({ status }) => status === 201)
+    expect(sold!.body).toMatchObject({
+      ...{ status: 'succeeded', originalAmount: 0, currency: currency.toLowerCase() },
+    })
+    expect(answers.filter(({ status }) => status === 400).map(({ body }) => body)).toMatchObject([
+      { message: 'The customer has the plan already' },
+      { message: 'The customer has the plan already' },
+    ])
+    expect((await intentOf(sold === answers[0] ? 'one' : 'two')).body).toEqual(sold!.body)
+    const { reference: purchaseRef } = await held(customerRef)
+    expect(await stack.purchasesOf(customerRef)).toHaveLength(1)
+    expect(await newestLines(purchaseRef)).toEqual([
+      ['one_time', price],
+      ['discount', -price],
+    ])
+  }
+})
+
+test('a sale for nothing does not lock the balance, which bills lock after the purchase', async () => {
+  const customerRef = await createFreeloader()
+  await stack.sql`
+    insert into carried_amounts (provider_id, customer_ref, currency, amount, updated_at)
+    values (${payments.tenant.providerId}, ${customerRef}, 'USD', -500, now())`
+  const sold = await stack.sql.begin(async (bill) => {
+    await bill`select from carried_amounts where customer_ref = ${customerRef} for update`
+    return request({ customerRef, planRef: book })
+  })
+  expect([sold.status, sold.body]).toMatchObject([201, { status: 'succeeded' }])
+})
+
+/** Returns a customer whose discount leaves nothing of any price. */
+async function createFreeloader(): Promise<string> {
+  const forever = { duration: 'forever', durationInvoices: undefined, percentOff: 100 }
+  const { reference: couponRef } = await createCoupon(forever)
+  const customerRef = await payments.createCustomer()
+  await payments.call('POST', `/v1/ui/customers/${customerRef}/discounts`, { couponRef })
+  return customerRef
+}
 
 test('of two payments for the last redemption one is refused, and the other is free again if it is not paid', async () => {
   const { code = '' } = await createCoupon({ maxRedemptions: 1 })

@@ -10,12 +10,15 @@ type Line = {
   readonly kind: LineInputs['kind']
   readonly amountMinor: bigint
   readonly inputs: LineInputs
+  readonly periodStart: Date | null
 }
 
 type Redeemed = { readonly reference: string; readonly couponRef: string }
 
+const usageKinds: readonly string[] = ['usage', 'late_usage', 'minimum']
+
 const discountedKinds: readonly string[] = [
-  ...['recurring', 'add_on', 'setup_fee', 'one_time', 'usage', 'late_usage', 'minimum'],
+  ...['recurring', 'add_on', 'setup_fee', 'one_time', ...usageKinds],
 ]
 
 /**
@@ -40,7 +43,8 @@ export async function expectDiscounted({ world, market, customer }: Player): Pro
   }
   if (redeemed.length === 0) return
   const lines = await sql<Line[]>`
-    select invoice_ref as "invoiceRef", invoices.status, kind, amount::bigint as "amountMinor", inputs
+    select invoice_ref as "invoiceRef", invoices.status, kind, amount::bigint as "amountMinor", inputs,
+      period_start as "periodStart"
     from invoice_lines join invoices
       on invoices.provider_id = invoice_lines.provider_id and reference = invoice_ref
     where invoices.provider_id = ${providerId} and customer_ref = ${customer.reference}
@@ -66,9 +70,10 @@ function expectTakenOff(
   nameOf: (discount: string) => CouponName,
 ): ReadonlySet<string> {
   const discounts = new Set<string>()
-  let left = lines
-    .filter(({ kind, amountMinor }) => discountedKinds.includes(kind) && amountMinor > 0n)
-    .reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
+  const charged = lines.filter(
+    ({ kind, amountMinor }) => discountedKinds.includes(kind) && amountMinor > 0n,
+  )
+  let left = sumOf(charged) - chargedAgain(lines)
   for (const { inputs, amountMinor, invoiceRef } of lines) {
     if (inputs.kind !== 'discount' || inputs.discount === undefined) continue
     // A change within a period continues the discounts of that period.
@@ -79,6 +84,22 @@ function expectTakenOff(
     discounts.add(inputs.discount)
   }
   return discounts
+}
+
+/** Returns what the invoice charges again of usage that it credits: this keeps the discount that it had. */
+function chargedAgain(lines: readonly Line[]): bigint {
+  const usage = lines.filter(({ kind }) => usageKinds.includes(kind))
+  const periods = new Set(usage.map(({ periodStart }) => periodStart?.getTime()))
+  return [...periods].reduce((sum, start) => {
+    const own = usage.filter(({ periodStart }) => periodStart?.getTime() === start)
+    const charged = sumOf(own.filter(({ amountMinor }) => amountMinor > 0n))
+    const credited = charged - sumOf(own)
+    return sum + (charged < credited ? charged : credited)
+  }, 0n)
+}
+
+function sumOf(lines: readonly Line[]): bigint {
+  return lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
 }
 
 /** Returns what the coupon takes off, with a percentage rounded half up. */

@@ -83,6 +83,23 @@ test('keeps the usage of an ended purchase open for usage that was announced bef
   expect(await noted()).toBe(0)
 })
 
+test('notes a period of announced usage only if it is over before the usage must be in the log', async () => {
+  const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+  const other = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+  // No billing runner has billed February. The bill of March comes after the usage anyway.
+  await announce(purchase, '2026-03-04T00:00:00Z', '2026-03-05T00:00:00Z')
+  expect(await noted()).toBe(0)
+  await announce(purchase, '2026-02-11T00:00:00Z', '2026-03-05T00:00:10Z')
+  expect(await noted()).toBe(1)
+  // A purchase that has ended had its last period cut.
+  await usageShop.runner.within(usageShop.shop, async (work) => {
+    const locked = await lockPurchase(work.sql, work.providerId, other.reference)
+    await endNow(work, locked!, 'expired')
+  })
+  await announce(other, '2026-03-04T00:00:00Z', '2026-03-05T00:00:20Z')
+  expect(await noted()).toBe(2)
+})
+
 /** Announces usage of the time `usedAt` as ingest does, before it is in the log. */
 async function announce(
   { customerRef, productRef }: Pick<Purchase, 'customerRef' | 'productRef'>,

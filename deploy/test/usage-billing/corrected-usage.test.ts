@@ -211,12 +211,22 @@ test('prices a dry run with the minimum of the plan', async () => {
   ])
 })
 
-test.each([1, 2])(
-  'charges the minimum in place of credited usage at the discount of its period, with a coupon for %d invoices',
-  async (durationInvoices) => {
+const half = { percentOff: '50', amountOffMinor: null, currency: null }
+const tenDollars = { percentOff: null, amountOffMinor: 1_000n, currency: 'USD' }
+
+test.each([
+  // The minimum of February costs half, and the usage of March is discounted if the coupon has an invoice left.
+  ['half', 1, half, 1_000n + 2_500n],
+  ['half', 2, half, 1_000n + 1_250n],
+  // Of the credited 10.00 above the minimum, a third had been discounted. March has a discount of its own.
+  ['10.00', 1, tenDollars, 2_000n - 667n + 2_500n],
+  ['10.00', 2, tenDollars, 2_000n - 667n + 1_500n],
+])(
+  'charges the minimum in place of credited usage at the discount of its period: %s off %d invoices',
+  async (_, durationInvoices, off, totalMinor) => {
     const minimum = { price: 0, minimumCommitment: 2_000, freeUnits: 0, limit: 0 }
     const purchase = await usageShop.buy({ ...postPaid, ...minimum })
-    await discountHalf(purchase, durationInvoices)
+    await discount(purchase, off, durationInvoices)
     await usageShop.use(purchase, 3_000, '2026-02-10T00:00:00Z')
     await usageShop.bill('2026-02-28T13:00:00Z')
     await correct(correctionOf(purchase, {}))
@@ -224,19 +234,41 @@ test.each([1, 2])(
     await usageShop.bill('2026-03-31T13:00:00Z')
     const invoices = await usageShop.invoicesOf(purchase)
     for (const invoice of invoices) expect(recomputeInvoice(invoice)).toEqual([])
-    const [february, march] = invoices.map(({ totalMinor }) => totalMinor)
-    // The minimum of February costs half, and the usage of March is discounted if the coupon has an invoice left.
-    expect(february! + march!).toBe(1_000n + (durationInvoices === 1 ? 2_500n : 1_250n))
+    const [february, march] = invoices.map((each) => each.totalMinor)
+    expect(february! + march!).toBe(totalMinor)
   },
 )
 
-async function discountHalf(
+test('a correction of usage beside a minimum that was charged again credits what was paid of it', async () => {
+  const minimum = { price: 0, minimumCommitment: 2_000, freeUnits: 0, limit: 0 }
+  const purchase = await usageShop.buy({ ...postPaid, ...minimum })
+  await discount(purchase, tenDollars, 2)
+  await usageShop.use(purchase, 3_000, '2026-02-10T00:00:00Z')
+  await usageShop.bill('2026-02-28T13:00:00Z')
+  await correct(correctionOf(purchase, {}))
+  await usageShop.use(purchase, 2_500, '2026-03-15T00:00:00Z')
+  await usageShop.bill('2026-03-31T13:00:00Z')
+  await correct(correctionOf(purchase, {}))
+  await usageShop.use(purchase, 5_000, '2026-04-15T00:00:00Z')
+  await usageShop.bill('2026-04-30T13:00:00Z')
+  const april = (await usageShop.invoicesOf(purchase)).at(-1)
+  expect(amounts(april!.lines)).toEqual([
+    ['late_usage', '2026-02-28', -2_500n],
+    ['usage', '2026-03-31', 5_000n],
+    ['minimum', '2026-02-28', 2_000n],
+    // March had 10.00 off 25.00, of which 5.00 are credited.
+    ['discount', '2026-02-28', 200n],
+  ])
+})
+
+async function discount(
   { customerRef }: Pick<Purchase, 'customerRef'>,
+  off: typeof half | typeof tenDollars,
   durationInvoices: number,
 ): Promise<void> {
   await usageShop.runner.within(usageShop.shop, async (work) => {
     const coupon = await createCoupon(work, {
-      ...{ code: null, name: 'Launch', percentOff: '50', amountOffMinor: null, currency: null },
+      ...{ code: null, name: 'Launch', ...off },
       ...{ duration: 'repeating', durationInvoices, productRefs: [], planRefs: [] },
       ...{ redemptionsMax: null, redemptionsPerCustomerMax: null, redeemBy: null },
     })
@@ -248,14 +280,7 @@ test('credits usage without a discount in full, after discounted usage was credi
   const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
   const { customerRef, productRef } = purchase
   const { runner, shop } = usageShop
-  await runner.within(shop, async (work) => {
-    const coupon = await createCoupon(work, {
-      ...{ code: null, name: 'Launch', percentOff: '50', amountOffMinor: null, currency: null },
-      ...{ duration: 'repeating', durationInvoices: 1, productRefs: [], planRefs: [] },
-      ...{ redemptionsMax: null, redemptionsPerCustomerMax: null, redeemBy: null },
-    })
-    await addDiscount(work, { couponRef: coupon!.reference, customerRef, purchaseRef: null })
-  })
+  await discount(purchase, half, 1)
   const useInMonth = async (month: string): Promise<void> => {
     await usageShop.use(purchase, 1_000, `2026-${month}T00:00:00Z`)
     await usageShop.bill(`2026-${month}T13:00:00Z`)

@@ -2,6 +2,8 @@ import { billUsage } from '@tollgate/domain/billing/bill-usage'
 import { measureUsage } from '@tollgate/domain/billing/measure-usage'
 import { prepareUsageBill } from '@tollgate/domain/billing/prepare-usage-bill'
 import type { InvoiceChange } from '@tollgate/domain/invoice-decisions/invoice-decision'
+import { addCarried } from '@tollgate/domain/invoices/carried-amounts'
+import type { InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
 import { requestCorrection } from '@tollgate/domain/usage-corrections/request-correction'
 import type { Dispute } from '@tollgate/platform/payments/payment-objects'
 import { timestampPastMsMax } from '@tollgate/schemas/limits'
@@ -229,6 +231,45 @@ test.each(['written_off', 'refunded'] as const)(
     await expectBalanced()
   },
 )
+
+test('a bill that charges as much as it credits gets its credit back if the bill that held it is voided', async () => {
+  const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+  returns = new BillReturns(usageShop, purchase)
+  const { runner, shop } = usageShop
+  const { customerRef } = purchase
+  await usageShop.use(purchase, 200, '2026-02-10T00:00:00Z')
+  await usageShop.bill('2026-02-28T13:00:00Z')
+  // An amount of an earlier invoice makes the bill one that can be paid.
+  await runner.within(shop, ({ sql, providerId, now }) =>
+    addCarried(sql, providerId, { customerRef, currency: 'USD' }, 200n, now),
+  )
+  await usageShop.useLate(purchase, 200, '2026-03-10T00:00:00Z')
+  const [february, march] = ['2026-02-28T12:00:00Z', '2026-03-31T12:00:00Z'].map(Date.parse)
+  await returns.correctTo(0, { toMs: february! }, usageShop.withDecliningCard)
+  const kinds = (lines: readonly InvoiceLine[]) =>
+    lines.map(({ inputs, amountMinor }) => [inputs.kind, amountMinor])
+  const credited = (await usageShop.invoicesOf(purchase)).at(-1)!
+  expect(kinds(credited.lines)).toEqual([
+    ['late_usage', -200n],
+    ['usage', 200n],
+    ['carried_in', 200n],
+  ])
+  await payByCard(usageShop, purchase, credited.reference, 200n)
+  await usageShop.useLate(purchase, 500, '2026-04-10T00:00:00Z')
+  const ofMarch = { fromMs: february!, toMs: march! }
+  await returns.correctTo(0, ofMarch, usageShop.withDecliningCard)
+  const holder = (await usageShop.invoicesOf(purchase)).at(-1)!
+  expect(kinds(holder.lines)).toEqual([
+    ['late_usage', -200n],
+    ['usage', 500n],
+  ])
+  await returns.refundByWebhook(credited.reference, 200n)
+  expect(await balance()).toBe(-200)
+  expect(await returns.decide(holder.reference, { kind: 'voided' })).toMatchObject({
+    kind: 'decided',
+  })
+  expect(await balance()).toBe(0)
+})
 
 test('a bill is not issued if a refund has returned the usage since it was summed up', async () => {
   await bill('paid')

@@ -3,7 +3,7 @@ import { findPlan } from '../catalog/plans-repository.ts'
 import { findProduct } from '../catalog/products-repository.ts'
 import type { Customer } from '../customers/repository.ts'
 import { listCarried } from '../invoices/carried-amounts.ts'
-import { isPack } from '../packs/pack-terms.ts'
+import { isBoughtOnce, isPack } from '../packs/pack-terms.ts'
 import { findIntentByKey } from '../payments/intents-repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import type { PaymentParts } from '../payments/payment-parts.ts'
@@ -77,7 +77,7 @@ async function mayPay(
   if (plan === undefined || (isPack(plan) && !isKeyed)) return false
   const carried = await listCarried(sql, providerId, customerRef)
   const hasCredit = [...carried.values()].some((amountMinor) => amountMinor < 0n)
-  if (!hasCredit && plan.type !== 'one-time') return false
+  if (!hasCredit && !isBoughtOnce(plan)) return false
   const product = await findProduct(sql, providerId, productRef)
   if (product === undefined) return false
   const state = await readActivationState(sql, providerId, { customerRef, productRef, planRef })

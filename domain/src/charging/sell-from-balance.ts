@@ -22,7 +22,7 @@ export type BalanceSale =
 
 /**
  * Sells a plan without a payment if the customer's balance pays the whole price with its tax, or if discounts left no price. Everything
- * is one transaction, under the locks of the customer and of the balance, so two sales never use the same credit.
+ * is one transaction, under the locks of the customer and of a balance that pays, so two sales never use the same credit.
  */
 export async function sellFromBalance(
   parts: PaymentParts,
@@ -75,8 +75,8 @@ export async function readBalanceUse(
 }
 
 /**
- * Returns how much of the price the balance pays, everything or at most a part, and locks the customer and the balance. Undefined if
- * the customer was deleted.
+ * Returns how much of the price the balance pays, everything or at most a part, and locks the customer, and the balance if there is a
+ * price. Undefined if the customer was deleted.
  */
 export async function lockBalanceUse(
   work: UnitOfWork,
@@ -87,6 +87,8 @@ export async function lockBalanceUse(
   if (!paysByBalance(priced)) return 0n
   const { sql, providerId } = work
   if ((await lockCustomer(sql, providerId, customerRef)) === undefined) return undefined
+  // What costs nothing leaves the balance alone. A bill locks the purchase, whose discounts the sale locks later, before the balance.
+  if (priceWithTax(priced) === 0n) return 0n
   const { currency } = priced.terms
   const creditMinor = -(await lockCarried(sql, providerId, { customerRef, currency }))
   return useOf(work, customerRef, priced, creditMinor, most)

@@ -10,6 +10,7 @@ import type { LineKind } from '../pricing/line-inputs.ts'
 import type { Coupon } from './coupon.ts'
 import {
   changedDiscounts,
+  creditedDiscountLines,
   discountedMinor,
   discountLines,
   discountOn,
@@ -176,6 +177,36 @@ test('attributes a discount to a part of the lines, rounded up', () => {
   const lines = [recurring, fee, taken!.line]
   const of = (kind: LineKind): bigint => discountOn(lines, ({ inputs }) => inputs.kind === kind)
   expect([of('recurring'), of('setup_fee')]).toEqual([67n, 34n])
+})
+
+/** Returns a line that charges the amount for usage of March, or credits it. */
+function usage(amountMinor: number): InvoiceLine {
+  const inputs = {
+    kind: 'minimum',
+    ...{ secondsCharged: 1, secondsInPeriod: 1, countedMinor: '0' },
+    minimumMinor: String(Math.max(amountMinor, 0)),
+    billedMinor: String(Math.max(-amountMinor, 0)),
+  } as const
+  return invoiceLine(inputs, 'usage', { start: at, end: new Date('2026-04-01T00:00:00Z') })
+}
+
+test('discounts nothing that is charged again of credited usage, and leaves the discount that it had', () => {
+  const billed = new Map([[at.getTime(), { grossMinor: 3_000n, offMinor: 1_000n }]])
+  const backOf = (lines: readonly InvoiceLine[]) => totalOf(creditedDiscountLines(lines, billed))
+  const again = [usage(-3_000), usage(2_000)]
+  expect([discountedMinor(again), backOf(again)]).toEqual([0n, 333n])
+  const more = [usage(-500), usage(300), usage(-1_000), usage(2_000)]
+  expect([discountedMinor(more), backOf(more)]).toEqual([800n, 0n])
+
+  const priced = [...again, line('recurring', 2_500)]
+  expect(discountedMinor(priced)).toBe(2_500n)
+  const discountWith = (baseMinor: bigint): InvoiceLine =>
+    discountLines(baseMinor, [{ reference: 'd', coupon: couponOf({ minor: 1_000n }) }])[0]!.line
+  const onUsage = (lines: readonly InvoiceLine[]): bigint =>
+    discountOn(lines, ({ inputs }) => inputs.kind === 'minimum')
+  expect(onUsage([...priced, discountWith(2_500n)])).toBe(0n)
+  // An invoice of an earlier release, whose discount was computed on everything.
+  expect(onUsage([...priced, discountWith(4_500n)])).toBe(445n)
 })
 
 test('a change of plan continues the discount of its period, and credits nothing that was not paid', () => {

@@ -1,4 +1,5 @@
-import { invoiceLine, totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
+import { lesser, sumOf } from '../money/amounts.ts'
+import { invoiceLine, type InvoiceLine } from '../pricing/invoice-line.ts'
 import type { DiscountCharge, LineKind } from '../pricing/line-inputs.ts'
 import { priceLine } from '../pricing/price-line.ts'
 import type { Coupon, Discount } from './coupon.ts'
@@ -20,13 +21,50 @@ export const usageKinds: ReadonlySet<LineKind> = new Set(['usage', 'late_usage',
 /** The line of a discount on an invoice. */
 export type DiscountLine = { readonly discountRef: string; readonly line: InvoiceLine }
 
-/** Returns the sum of the lines that coupons discount. Lines with a negative amount are not discounted. */
-export function discountedMinor(lines: readonly InvoiceLine[]): bigint {
-  return lines.reduce(
-    (sum, { inputs, amountMinor }) =>
-      discountedKinds.has(inputs.kind) && amountMinor > 0n ? sum + amountMinor : sum,
-    0n,
-  )
+type PricedLine = Pick<InvoiceLine, 'inputs' | 'amountMinor' | 'period'>
+
+/** Returns the start of the period whose usage the line charges, in Unix milliseconds. Undefined if it charges something else. */
+export function startOfUsage({
+  inputs,
+  period,
+}: Pick<InvoiceLine, 'inputs' | 'period'>): number | undefined {
+  return usageKinds.has(inputs.kind) ? period?.start.getTime() : undefined
+}
+
+/**
+ * Returns the sum of what coupons discount of the lines. A line with a negative amount is not discounted. Neither is what an invoice
+ * charges again of the usage that it credits, as a minimum does: the discount that it had stays.
+ */
+export function discountedMinor(lines: readonly PricedLine[]): bigint {
+  return sumOf(discountedAmounts(lines))
+}
+
+/** Returns what coupons discount of each line. */
+function discountedAmounts(lines: readonly PricedLine[]): bigint[] {
+  const credited = sumByPeriod(lines.filter(({ amountMinor }) => amountMinor < 0n))
+  return lines.map((line) => {
+    const wholeMinor = wholeAmount(line)
+    const start = startOfUsage(line)
+    if (start === undefined) return wholeMinor
+    const creditedMinor = -(credited.get(start) ?? 0n)
+    const againMinor = lesser(creditedMinor, wholeMinor)
+    credited.set(start, againMinor - creditedMinor)
+    return wholeMinor - againMinor
+  })
+}
+
+function wholeAmount({ inputs, amountMinor }: PricedLine): bigint {
+  return discountedKinds.has(inputs.kind) && amountMinor > 0n ? amountMinor : 0n
+}
+
+/** Adds up the lines that charge or credit usage, keyed by the start of their period. */
+function sumByPeriod(lines: readonly PricedLine[]): Map<number, bigint> {
+  const sums = new Map<number, bigint>()
+  for (const line of lines) {
+    const start = startOfUsage(line)
+    if (start !== undefined) sums.set(start, (sums.get(start) ?? 0n) + line.amountMinor)
+  }
+  return sums
 }
 
 /**
@@ -71,29 +109,38 @@ export function describeCoupon({ name, percentOff }: Coupon): string {
  * Returns the part of the invoice's discounts that belongs to the lines for which `isPart` is true, in proportion to the discounted
  * amounts and rounded up. The customer was charged the amounts of these lines less this part.
  */
-export function discountOn<Line extends Pick<InvoiceLine, 'inputs' | 'amountMinor'>>(
+export function discountOn<Line extends PricedLine>(
   lines: readonly Line[],
   isPart: (line: Line) => boolean,
 ): bigint {
-  let [baseMinor, partMinor, offMinor] = [0n, 0n, 0n]
-  for (const line of lines) {
-    const { inputs, amountMinor } = line
-    if (inputs.kind === 'discount') offMinor += takenOff(inputs, amountMinor)
-    if (!discountedKinds.has(inputs.kind) || amountMinor <= 0n) continue
-    baseMinor += amountMinor
-    if (isPart(line)) partMinor += amountMinor
-  }
-  return shareOf(offMinor, partMinor, baseMinor)
+  const amounts = amountsOfDiscounts(lines)
+  const offMinor = sumOf(lines.map((line) => -(discountOf(line)?.amountMinor ?? 0n)))
+  const partMinor = sumOf(amounts.filter((_, at) => isPart(lines[at]!)))
+  return shareOf(offMinor, partMinor, sumOf(amounts))
+}
+
+/** Returns what the discounts of an invoice were computed on, for each of its lines. */
+function amountsOfDiscounts(lines: readonly PricedLine[]): bigint[] {
+  const first = lines.map(discountOf).find((discount) => discount !== undefined)
+  const whole = lines.map(wholeAmount)
+  // Earlier releases discounted also what an invoice charged again of the usage that it credited.
+  return first?.baseMinor === sumOf(whole) ? whole : discountedAmounts(lines)
+}
+
+/** Returns what a discount was computed on, and its amount. Undefined for other lines, and for those that continue or take back one. */
+function discountOf({
+  inputs,
+  amountMinor,
+}: PricedLine): { readonly baseMinor: bigint; readonly amountMinor: bigint } | undefined {
+  if (inputs.kind !== 'discount') return undefined
+  if (inputs.by === 'proration' || inputs.by === 'credit') return undefined
+  return { baseMinor: BigInt(inputs.baseMinor), amountMinor }
 }
 
 /** Returns the part of a discount that belongs to a part of its base, rounded up. */
 export function shareOf(offMinor: bigint, partMinor: bigint, baseMinor: bigint): bigint {
   if (baseMinor === 0n || offMinor === 0n) return 0n
   return (offMinor * partMinor + baseMinor - 1n) / baseMinor
-}
-
-function takenOff({ by }: DiscountCharge, amountMinor: bigint): bigint {
-  return by === 'percent' || by === 'amount' ? -amountMinor : 0n
 }
 
 /** The amount that a discount took off the price of a period. */
@@ -163,46 +210,30 @@ export type DiscountedUsage = { readonly grossMinor: bigint; readonly offMinor: 
 
 /**
  * Returns the lines that reduce credits of usage by the part that discounts had paid. `billed` is keyed by the start of the period in
- * Unix milliseconds. `taken`: the discount lines of the same invoice.
+ * Unix milliseconds.
  *
  * An invoice can charge the same period again, as a minimum does for usage that is credited. So much of the credit returns nothing to
- * the customer, and what discounts had taken off it stays off, less what the discounts of this invoice take off the new charge.
+ * the customer, and what discounts had taken off it stays off.
  */
 export function creditedDiscountLines(
   lines: readonly InvoiceLine[],
   billed: ReadonlyMap<number, DiscountedUsage>,
-  taken: readonly InvoiceLine[],
 ): InvoiceLine[] {
-  const baseMinor = discountedMinor(lines)
-  const takenMinor = -totalOf(taken)
-  const chargedAgain = new Map<number, { leftMinor: bigint; readonly wholeMinor: bigint }>()
-  for (const [startMs] of billed) {
-    const wholeMinor = discountedMinor(
-      lines.filter(
-        ({ inputs, period }) => usageKinds.has(inputs.kind) && period?.start.getTime() === startMs,
-      ),
-    )
-    chargedAgain.set(startMs, { leftMinor: wholeMinor, wholeMinor })
-  }
-  return lines.flatMap(({ inputs, amountMinor, period }) => {
-    const startMs = period?.start.getTime() ?? Number.NaN
-    const [usage, again] = [billed.get(startMs), chargedAgain.get(startMs)]
-    if (!usageKinds.has(inputs.kind) || amountMinor >= 0n) return []
-    if (usage === undefined || again === undefined) return []
-    const offsetMinor = again.leftMinor < -amountMinor ? again.leftMinor : -amountMinor
-    again.leftMinor -= offsetMinor
-    // The discounts of the invoice are shared by all that it charges.
-    const offNowMinor = shareOf(takenMinor, again.wholeMinor, baseMinor)
-    const keptMinor = shareOf(offNowMinor, offsetMinor, again.wholeMinor)
-    const { grossMinor, offMinor } = usage
-    const hadDiscount = grossMinor > 0n && offMinor > 0n
+  const chargedAgain = sumByPeriod(lines.filter(({ amountMinor }) => amountMinor > 0n))
+  return lines.flatMap((line): InvoiceLine[] => {
+    const start = startOfUsage(line)
+    const creditMinor = -line.amountMinor
+    if (start === undefined || creditMinor <= 0n) return []
+    const leftMinor = chargedAgain.get(start) ?? 0n
+    const againMinor = lesser(leftMinor, creditMinor)
+    chargedAgain.set(start, leftMinor - againMinor)
+    const { grossMinor, offMinor } = billed.get(start) ?? { grossMinor: 0n, offMinor: 0n }
+    if (grossMinor <= 0n || offMinor <= 0n) return []
     const credit: DiscountCharge = {
-      ...{ kind: 'discount', by: 'credit', creditMinor: (-amountMinor - offsetMinor).toString() },
-      ...{ offMinor: hadDiscount ? offMinor.toString() : '0' },
-      ...{ grossMinor: hadDiscount ? grossMinor.toString() : '1' },
-      ...(keptMinor === 0n ? {} : { againMinor: keptMinor.toString() }),
+      ...{ kind: 'discount', by: 'credit', creditMinor: (creditMinor - againMinor).toString() },
+      ...{ offMinor: offMinor.toString(), grossMinor: grossMinor.toString() },
     }
-    const line = invoiceLine(credit, 'Discount of the credited usage', period)
-    return line.amountMinor === 0n ? [] : [line]
+    const back = invoiceLine(credit, 'Discount of the credited usage', line.period)
+    return back.amountMinor === 0n ? [] : [back]
   })
 }

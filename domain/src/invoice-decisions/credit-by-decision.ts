@@ -1,4 +1,5 @@
 import { requestCancelOfInvoice } from '../payments/intents-repository.ts'
+import { startOfUsage } from '../coupons/discount-lines.ts'
 import { sumPendingRefunds } from '../payments/refunds-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { issueCreditNote, sumCredited } from '../invoices/credit-notes.ts'
@@ -11,7 +12,7 @@ import {
   type CreditRefusal,
 } from '../invoices/decide-credit.ts'
 import type { CreditedLater } from '../invoices/decide-credited-later.ts'
-import { decideRefundCredit, startOfUsage, sumCharged } from '../invoices/decide-refund-credit.ts'
+import { decideRefundCredit, sumCharged } from '../invoices/decide-refund-credit.ts'
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
 import { soldAs } from '../invoices/issue-invoice.ts'
 import { dueMinor } from '../invoices/transitions.ts'

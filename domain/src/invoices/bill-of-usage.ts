@@ -1,8 +1,8 @@
-import { discountOn } from '../coupons/discount-lines.ts'
+import { discountOn, startOfUsage } from '../coupons/discount-lines.ts'
 import { atLeastZero, sumOf } from '../money/amounts.ts'
 import { isContained, totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
 import { taxMinorOnBase } from '../pricing/tax-line.ts'
-import { startOfUsage, sumCharged } from './decide-refund-credit.ts'
+import { sumCharged } from './decide-refund-credit.ts'
 
 /** An invoice with usage of a purchase. Amounts are minor units. */
 export type BillOfUsage = {
@@ -95,14 +95,18 @@ export function creditIn(
 export function keptOf(bill: BillOfUsage): bigint {
   if (bill.isVoid) return atLeastZero(bill.takenMinor)
   const { chargedMinor, creditedMinor } = sumCharged(bill.lines, bill.credited)
-  const ownMinor = chargedMinor + creditsIn(bill)
+  const ownMinor = chargedMinor + creditsIn(bill).amountMinor
   return atLeastZero(ownMinor - creditedMinor - atLeastZero(bill.lostMinor) + bill.takenMinor)
 }
 
 /** Returns all that the bill credits of the usage of periods, with tax. */
-export function creditsIn(bill: Pick<BillOfUsage, 'lines'>): bigint {
+export function creditsIn(bill: Pick<BillOfUsage, 'lines'>): TaxedCredit {
   const credited = periodsOf(bill).filter((start) => netIn(bill, start) < 0n)
-  return sumOf(credited.map((start) => creditIn(bill, start, bill).amountMinor))
+  const credits = credited.map((start) => creditIn(bill, start, bill))
+  return {
+    amountMinor: sumOf(credits.map(({ amountMinor }) => amountMinor)),
+    taxMinor: sumOf(credits.map(({ taxMinor }) => taxMinor)),
+  }
 }
 
 /** Returns the price with its share of the tax that is added, rounded up. */

@@ -1,5 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import { discountedKinds, usageKinds } from '../coupons/discount-lines.ts'
+import { usageKinds } from '../coupons/discount-lines.ts'
 import { atLeastZero, sumOf } from '../money/amounts.ts'
 import { decideCreditableUsage } from './decide-credited-later.ts'
 import { listBillsOfUsage } from './list-bills-of-usage.ts'
@@ -63,6 +63,7 @@ async function listChargedUsage(
   periodStarts: readonly Date[],
 ): Promise<Map<number, BilledCharges>> {
   if (periodStarts.length === 0) return new Map()
+  const isDiscount = sql`own.kind = 'discount' and own.inputs->>'by' in ('percent', 'amount')`
   const rows = await sql<ChargedLineRow[]>`
     with charged as materialized (
       select line.*, status, total - carried - paid - credited as due
@@ -77,9 +78,9 @@ async function listChargedUsage(
       select own.invoice_ref, sum(own.amount) filter (where own.kind <> 'carried_in' and not own.is_contained)
           - coalesce(sum(own.amount) filter (where own.kind = any(${[...usageKinds]}) and own.amount < 0), 0)
           as own_total,
-        coalesce(sum(own.amount) filter (where own.kind = 'discount'), 0) as off,
-        sum(own.amount) filter (
-          where own.amount > 0 and own.kind = any(${[...discountedKinds]})) as gross
+        coalesce(sum(own.amount) filter (where ${isDiscount}), 0) as off,
+        -- The first discount was computed on all that is discounted.
+        max((own.inputs->>'baseMinor')::bigint) filter (where ${isDiscount}) as gross
       from bills join invoice_lines as own on own.provider_id = ${providerId}
         and own.invoice_ref = bills.reference
       group by own.invoice_ref

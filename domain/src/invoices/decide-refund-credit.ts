@@ -1,4 +1,4 @@
-import { usageKinds } from '../coupons/discount-lines.ts'
+import { startOfUsage } from '../coupons/discount-lines.ts'
 import { lesser, sumOf } from '../money/amounts.ts'
 import { divideRounded } from '../money/decimal.ts'
 import { isContained, totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
@@ -75,11 +75,6 @@ export function takenOff(
   take(new Map(creditableByPeriod))
   take(new Map())
   return taken.flatMap((minor, line) => (minor > 0n ? [{ line, amountMinor: minor }] : []))
-}
-
-/** Returns the start of the period whose usage the line charges, in Unix milliseconds. Undefined if it charges something else. */
-export function startOfUsage({ inputs, period }: InvoiceLine): number | undefined {
-  return usageKinds.has(inputs.kind) ? period?.start.getTime() : undefined
 }
 
 /** Returns what the invoice itself charges, and how much of it was credited, both with tax. `credited` is keyed by line. */

@@ -1,6 +1,13 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import { discountedKinds, usageKinds, type DiscountedUsage } from '../coupons/discount-lines.ts'
+import {
+  discountOn,
+  startOfUsage,
+  usageKinds,
+  type DiscountedUsage,
+} from '../coupons/discount-lines.ts'
+import { sumOf } from '../money/amounts.ts'
 import type { InvoiceLine } from '../pricing/invoice-line.ts'
+import { listLinesByInvoice } from './lines.ts'
 
 /**
  * Returns the billed usage and its discounts for each period of which the lines credit usage. Amounts that earlier lines credited are
@@ -12,35 +19,34 @@ export async function listDiscountedUsage(
   purchaseRef: string,
   lines: readonly InvoiceLine[],
 ): Promise<Map<number, DiscountedUsage>> {
-  const starts = lines.flatMap(({ inputs, amountMinor, period }) =>
-    usageKinds.has(inputs.kind) && amountMinor < 0n && period !== null ? [period.start] : [],
+  const starts = new Set(
+    lines.flatMap((line) => (line.amountMinor < 0n ? (startOfUsage(line) ?? []) : [])),
   )
-  if (starts.length === 0) return new Map()
-  const rows = await sql<{ period_start: Date; gross: string; off: string }[]>`
-    select period_start, coalesce(sum(amount) filter (where kind <> 'discount'), 0)::text as gross,
-      sum(case
-        when kind = 'discount' then -amount
-        when amount > 0 then ceil(of_invoice.off * amount / of_invoice.base)
-        else 0 end)::text as off
-    from invoices join invoice_lines on invoice_lines.provider_id = invoices.provider_id
-      and invoice_ref = reference
-    cross join lateral (
-      select coalesce(-sum(own.amount) filter (where own.kind = 'discount'), 0) as off,
-        sum(own.amount) filter (where own.kind <> 'discount') as base
-      from invoice_lines as own
-      where own.provider_id = ${providerId} and own.invoice_ref = invoices.reference
-        and (own.kind = 'discount' and own.inputs->>'by' in ('percent', 'amount')
-          or own.amount > 0 and own.kind = any(${[...discountedKinds]}))
-    ) as of_invoice
+  if (starts.size === 0) return new Map()
+  const dates = [...starts].map((start) => new Date(start))
+  const rows = await sql<{ reference: string }[]>`
+    select distinct reference
+    from invoices join invoice_lines as line on line.provider_id = invoices.provider_id
+      and line.invoice_ref = reference
     where invoices.provider_id = ${providerId} and purchase_ref = ${purchaseRef}
-      and (kind = any(${[...usageKinds]})
-        or kind = 'discount' and inputs->>'by' = 'credit')
-      and period_start in ${sql(starts)}
-    group by period_start`
-  return new Map(
-    rows.map((row) => [
-      row.period_start.getTime(),
-      { grossMinor: BigInt(row.gross), offMinor: BigInt(row.off) },
-    ]),
-  )
+      and line.kind = any(${[...usageKinds]}) and line.period_start in ${sql(dates)}`
+  const invoices = rows.map(({ reference }) => ({ providerId, reference }))
+  const bills = [...(await listLinesByInvoice(sql, invoices)).values()]
+  return new Map([...starts].map((start) => [start, usageOf(bills, start)]))
+}
+
+function usageOf(bills: readonly (readonly InvoiceLine[])[], start: number): DiscountedUsage {
+  const isOfPeriod = (line: InvoiceLine): boolean => startOfUsage(line) === start
+  const amounts = bills.flatMap((lines) => lines.filter(isOfPeriod))
+  const takenBack = bills.flatMap((lines) => lines.filter((line) => isTakenBack(line, start)))
+  const off = bills.map((lines) => discountOn(lines, isOfPeriod))
+  return {
+    grossMinor: sumOf(amounts.map(({ amountMinor }) => amountMinor)),
+    offMinor: sumOf(off) - sumOf(takenBack.map(({ amountMinor }) => amountMinor)),
+  }
+}
+
+/** Returns whether the line takes back what discounts had taken off usage of the period that is credited. */
+function isTakenBack({ inputs, period }: InvoiceLine, start: number): boolean {
+  return inputs.kind === 'discount' && inputs.by === 'credit' && period?.start.getTime() === start
 }

@@ -39,6 +39,8 @@ type Bill = {
   /** Credit that was taken from the balance, because the bill was given up, or for a dispute. */
   givenUp: bigint
   forDispute: bigint
+  /** Whether credit was taken from the balance at some time. */
+  isTaken: boolean
   disputed: 'no' | 'open' | 'won'
 }
 
@@ -106,6 +108,7 @@ class Customer {
     const bill: Bill = {
       ...{ reference: `bill-${this.bills.length}`, lines: taxed, card: 0n, outside: 0n },
       ...{ credited: 0n, refunded: 0n, notes: [], refunds: [], givenUp: 0n, forDispute: 0n },
+      isTaken: false,
       ...{ status: totalOf(taxed) > 0n ? 'open' : 'paid', disputed: 'no' },
     }
     this.bills.push(bill)
@@ -128,10 +131,13 @@ class Customer {
     this.takeGivenUp(bill)
     const credited = periods.filter((period) => netIn(bill, period * dayMs) < 0n)
     if (status !== 'void' || credited.length === 0) return
-    this.voidCredits += creditsIn(bill)
+    this.voidCredits += creditsIn(bill).amountMinor
     for (const each of this.bills) {
       if (credited.some((period) => netIn(each, period * dayMs) > 0n)) {
+        const before = each.givenUp
         this.takeGivenUp(each)
+        // A bill of which nothing was taken gets nothing back, so it need not be looked at.
+        if (!each.isTaken) expect(each.givenUp).toBe(before)
       }
     }
   }
@@ -141,11 +147,12 @@ class Customer {
       ...sumCharged(bill.lines, creditedOf(bill)),
       status: bill.status,
       lostMinor: toBillOfUsage(bill).lostMinor,
-      heldMinor: creditsIn(bill),
+      heldMinor: creditsIn(bill).amountMinor,
       laterMinor: this.later(bill).amountMinor,
       repaidMinor: atLeastZero(this.repaid(bill) - this.toBalance(bill)),
     })
     this.balance -= wanted - bill.givenUp
+    if (wanted !== bill.givenUp) bill.isTaken = true
     bill.givenUp = wanted
   }
 
@@ -198,6 +205,7 @@ class Customer {
     const note = this.note(bill, moved, false)
     bill.refunds.push({ amount, fromBalance, note })
     this.balance -= fromBalance
+    if (fromBalance !== 0n) bill.isTaken = true
   }
 
   failRefund(bill: Bill): void {
@@ -230,6 +238,7 @@ class Customer {
       bill.disputed = 'open'
       bill.forDispute = this.fromBalance(bill, bill.card)
       this.balance -= bill.forDispute
+      if (bill.forDispute !== 0n) bill.isTaken = true
     } else {
       bill.disputed = 'won'
       this.balance += bill.forDispute

@@ -35,14 +35,14 @@ export async function takeDiscounts(
   { customerRef, purchaseRef, productRef, plan, currency, lines }: DiscountedInvoice,
 ): Promise<InvoiceLine[]> {
   const billed = await listDiscountedUsage(sql, providerId, purchaseRef, lines)
+  const credited = creditedDiscountLines(lines, billed)
   const baseMinor = discountedMinor(lines)
-  if (baseMinor === 0n) return creditedDiscountLines(lines, billed, [])
+  if (baseMinor === 0n) return credited
   const sale = { customerRef, purchaseRef, productRef, planRef: plan.reference, currency }
   const taken = discountLines(baseMinor, await lockDiscountsFor(sql, providerId, sale))
   const references = taken.map(({ discountRef }) => discountRef)
   await countInvoiceOf(sql, providerId, references)
-  const discounts = taken.map(({ line }) => line)
-  return [...discounts, ...creditedDiscountLines(lines, billed, discounts)]
+  return [...taken.map(({ line }) => line), ...credited]
 }
 
 /** Stores what the discounts of an invoice take off the price of the period that it begins. */

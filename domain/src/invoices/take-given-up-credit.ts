@@ -1,5 +1,9 @@
 import { givenUpFromBalance } from '../money-ledger/balance-postings.ts'
-import { sumTakenFromBalance, sumTakenOfGivenUp } from '../money-ledger/ledger.ts'
+import {
+  listTakenFromBalance,
+  sumTakenFromBalance,
+  sumTakenOfGivenUp,
+} from '../money-ledger/ledger.ts'
 import { atLeastZero } from '../money/amounts.ts'
 import { divideRounded } from '../money/decimal.ts'
 import { totalTaxMinor } from '../pricing/tax-line.ts'
@@ -7,6 +11,7 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { creditsIn, netIn, periodsOf } from './bill-of-usage.ts'
 import { sumCredited, sumCreditedToBalance } from './credit-notes.ts'
 import { readCreditedLater } from './credited-later.ts'
+import { decideCreditedLater, type CreditedLater } from './decide-credited-later.ts'
 import { decideGivenUpCredit } from './decide-given-up-credit.ts'
 import { sumCharged } from './decide-refund-credit.ts'
 import type { Invoice, InvoiceWithLines } from './invoice.ts'
@@ -23,53 +28,73 @@ import { findInvoice } from './repository.ts'
  */
 export async function takeGivenUpCredit(work: UnitOfWork, invoice: Invoice): Promise<void> {
   const { sql, providerId } = work
-  const { reference: invoiceRef, customerRef, currency } = invoice
-  const lines = await listLines(sql, providerId, invoiceRef)
-  const later = await readCreditedLater(sql, providerId, { ...invoice, lines })
+  const lines = await listLines(sql, providerId, invoice.reference)
+  const given = { ...invoice, lines }
+  await takeCredit(work, given, await readCreditedLater(sql, providerId, given))
+}
+
+/** Returns the amount that was taken, negative if it was given back. */
+async function takeCredit(
+  work: UnitOfWork,
+  invoice: InvoiceWithLines,
+  later: CreditedLater,
+): Promise<bigint> {
+  const { sql, providerId } = work
+  const { reference: invoiceRef, customerRef, currency, lines } = invoice
   const allTakenMinor = await sumTakenFromBalance(sql, providerId, invoiceRef)
   const taken = await sumTakenOfGivenUp(sql, providerId, invoiceRef)
-  if (later.amountMinor === 0n && allTakenMinor === 0n && taken.amountMinor === 0n) return
+  if (later.amountMinor === 0n && allTakenMinor === 0n && taken.amountMinor === 0n) return 0n
   const toBalanceMinor = await sumCreditedToBalance(sql, providerId, invoiceRef)
   const charged = sumCharged(lines, await sumCredited(sql, providerId, invoiceRef))
+  const held = creditsIn({ lines })
   const wantedMinor = decideGivenUpCredit({
     ...charged,
     ...{ status: invoice.status, laterMinor: later.amountMinor, lostMinor: later.lostMinor },
-    heldMinor: creditsIn({ lines }),
+    heldMinor: held.amountMinor,
     repaidMinor: atLeastZero(allTakenMinor - taken.amountMinor - toBalanceMinor),
   })
   const amountMinor = wantedMinor - taken.amountMinor
-  if (amountMinor === 0n) return
-  // Credit that is given back for a void bill has the tax of the invoice, because no credit is left that states another one.
+  if (amountMinor === 0n) return 0n
+  // Credit that is given back for a void bill has the tax of the invoice's charges, because no credit is left that states another one.
   const [taxMinor, ofMinor] =
     wantedMinor > 0n
       ? [later.taxMinor, later.amountMinor]
-      : [totalTaxMinor(lines), charged.chargedMinor]
-  const wantedTaxMinor = wantedMinor === 0n ? 0n : divideRounded(wantedMinor * taxMinor, ofMinor)
+      : [totalTaxMinor(lines) + held.taxMinor, charged.chargedMinor + held.amountMinor]
+  const wantedTaxMinor = ofMinor === 0n ? 0n : divideRounded(wantedMinor * taxMinor, ofMinor)
   const number = taken.times + 1
   const posting = givenUpFromBalance({
     ...{ invoiceRef, customerRef, currency, number, amountMinor },
     taxMinor: wantedTaxMinor - taken.taxMinor,
   })
   await moveBalance(work, invoice, posting, `given-up:${invoiceRef}:${number}`)
+  return amountMinor
 }
 
 /**
  * Gives back what was taken from the balance for credits that have become void with the invoice that held them. The caller has locked the
  * purchase, and has voided the invoice in the same transaction. The credited invoices are not locked: whatever takes credit for them
- * locks the purchase too.
+ * locks the purchase too. All bills are read once, because a purchase can have hundreds.
  */
 export async function returnVoidedCredits(
   work: UnitOfWork,
   { purchaseRef, lines }: InvoiceWithLines,
 ): Promise<void> {
   const { sql, providerId } = work
-  const bill = { lines }
-  const starts = periodsOf(bill).filter((start) => netIn(bill, start) < 0n)
+  const holder = { lines }
+  const starts = periodsOf(holder).filter((start) => netIn(holder, start) < 0n)
   if (purchaseRef === null || starts.length === 0) return
   const dates = starts.map((start) => new Date(start))
-  for (const each of await listBillsOfUsage(sql, providerId, purchaseRef, dates)) {
-    if (!starts.some((start) => netIn(each, start) > 0n)) continue
-    const credited = await findInvoice(sql, providerId, each.reference)
-    if (credited !== undefined) await takeGivenUpCredit(work, credited)
+  const bills = await listBillsOfUsage(sql, providerId, purchaseRef, dates)
+  const charging = bills.filter((bill) => starts.some((start) => netIn(bill, start) > 0n))
+  const references = charging.map(({ reference }) => reference)
+  const taken = await listTakenFromBalance(sql, providerId, references)
+  for (const [at, bill] of bills.entries()) {
+    if (!taken.has(bill.reference)) continue
+    const credited = await findInvoice(sql, providerId, bill.reference)
+    if (credited === undefined) throw new Error(`invoice ${bill.reference} is gone`)
+    const later = decideCreditedLater(bill.reference, bills)
+    const amountMinor = await takeCredit(work, { ...credited, lines: bill.lines }, later)
+    // The other bills count what this one has taken by now.
+    bills[at] = { ...bill, takenMinor: bill.takenMinor + amountMinor }
   }
 }

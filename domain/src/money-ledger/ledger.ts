@@ -223,6 +223,19 @@ export function sumTakenFromBalance(
   return sumPosted(sql, providerId, 'carried', isTaken)
 }
 
+/** Returns which of the invoices have transactions that took something from the customer's balance or gave it back. */
+export async function listTakenFromBalance(
+  sql: Queryable,
+  providerId: string,
+  invoiceRefs: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ invoice_ref: string }[]>`
+    select distinct invoice_ref from ledger_transactions
+    where provider_id = ${providerId} and invoice_ref = any(${[...invoiceRefs]})
+      and kind in ${sql(takingKinds)}`
+  return new Set(rows.map((row) => row.invoice_ref))
+}
+
 /**
  * Returns the sum and the number of the transactions that took the credit of a bill that was given up, and the tax in the sum. Minor units.
  */

@@ -102,8 +102,8 @@ function agreedPriceAt(
 }
 
 /**
- * Returns whether the amounts are of the plan and in its currency. Prices that were agreed before currencies were stored are in that of
- * the plan.
+ * Returns whether the amounts are of the plan and in its currency. Prices of a plan that no longer existed when currencies were first
+ * stored have none, and are in that of the plan.
  */
 export function isPriceOf(
   { planRef, currency }: Pick<AgreedPrice, 'planRef' | 'currency'>,

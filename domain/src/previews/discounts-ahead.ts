@@ -37,10 +37,10 @@ export function discountsAhead(
         purchaseRef === null
           ? new Map()
           : await listDiscountedUsage(sql, providerId, purchaseRef, lines)
-      const none = (): InvoiceLine[] => creditedDiscountLines(lines, billed, [])
+      const credited = creditedDiscountLines(lines, billed)
       const baseMinor = discountedMinor(lines)
       const productRef = await findProductOf(sql, providerId, heldRef)
-      if (baseMinor === 0n || productRef === null) return none()
+      if (baseMinor === 0n || productRef === null) return credited
       const of = { customerRef, purchaseRef: heldRef, productRef }
       const sale = { ...of, planRef: plan.reference, currency }
       const running = (await listDiscountsFor(sql, providerId, sale)).filter(
@@ -49,8 +49,7 @@ export function discountsAhead(
       )
       const taken = discountLines(baseMinor, running)
       for (const { discountRef } of taken) count(discountRef)
-      const discounts = taken.map(({ line }) => line)
-      return [...discounts, ...creditedDiscountLines(lines, billed, discounts)]
+      return [...taken.map(({ line }) => line), ...credited]
     },
     countLines: (lines) => {
       for (const { inputs } of lines) {

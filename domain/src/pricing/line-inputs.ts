@@ -143,14 +143,13 @@ export type DiscountCharge = {
     >)
   /**
    * Usage that is credited gives back what was paid of it: of `grossMinor`, discounts had taken off `offMinor`. `creditMinor` is what is
-   * credited and not charged again. `againMinor`: what discounts take off the new charge; absent for nothing.
+   * credited and not charged again.
    */
   | {
       readonly by: 'credit'
       readonly creditMinor: string
       readonly offMinor: string
       readonly grossMinor: string
-      readonly againMinor?: string
     }
 )
 

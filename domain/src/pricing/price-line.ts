@@ -179,9 +179,7 @@ function discountAmount(discount: DiscountCharge): Fraction {
       }
     case 'credit':
       return {
-        numerator:
-          BigInt(discount.creditMinor) * BigInt(discount.offMinor) +
-          BigInt(discount.againMinor ?? 0) * BigInt(discount.grossMinor),
+        numerator: BigInt(discount.creditMinor) * BigInt(discount.offMinor),
         denominator: BigInt(discount.grossMinor),
       }
   }

@@ -10,10 +10,11 @@ const [pro, small, big] = [
   planOf('small', 900),
   planOf('big', 9_900),
 ]
+const book = { ...planOf('book', 900), type: 'one-time' } as const
 const held = boughtPlan(pro, new Date('2026-06-01T00:00:00Z'))
 
 const nothing: PlanSaleFacts = {
-  ...{ plan: pro, held: undefined, buysCredits: false },
+  ...{ plan: pro, held: undefined, buysCredits: false, isForNothing: false },
   ...{ isSoldOut: false, isForbiddenByCheckout: false, now },
 }
 
@@ -33,6 +34,17 @@ test.each<[string, Partial<PlanSaleFacts>, object]>([
     { held: { ...held, status: 'past_due' } },
     { kind: 'begin' },
   ],
+  [
+    'begins for the current plan if it is bought once and paid again',
+    { plan: book, held: boughtPlan(book, new Date('2026-06-01T00:00:00Z')) },
+    { kind: 'begin' },
+  ],
+  [
+    'is refused for the current plan if it is bought once and costs nothing',
+    { plan: book, held: boughtPlan(book, new Date('2026-06-01T00:00:00Z')), isForNothing: true },
+    refused('The customer has the plan already'),
+  ],
+  ['begins if discounts leave nothing', { plan: book, isForNothing: true }, { kind: 'begin' }],
   ['is refused if the plan is sold out', { isSoldOut: true }, refused('The plan is sold out')],
   [
     'is refused if a bound checkout would end another plan',

@@ -12,6 +12,8 @@ export type PlanSaleFacts = {
   /** The customer's purchase of the product that gives access now; undefined if there is none. */
   readonly held: Purchase | undefined
   readonly buysCredits: boolean
+  /** Discounts left nothing to pay. */
+  readonly isForNothing: boolean
   readonly isSoldOut: boolean
   /** The checkout is not allowed to end another plan, and the customer has started one since. */
   readonly isForbiddenByCheckout: boolean
@@ -33,6 +35,8 @@ export function decidePlanSale(facts: PlanSaleFacts): PlanSaleDecision {
   if (held !== undefined && held.planRef === plan.reference) {
     if (facts.buysCredits) return { kind: 'add-credits', held }
     if (isPaidFor(held)) return undeliverable('The plan was paid already')
+    // A plan that does not renew can be bought again, but not without limit.
+    if (facts.isForNothing) return undeliverable('The customer has the plan already')
   }
   if (facts.isSoldOut) return undeliverable(soldOutReason)
   if (isPack(plan))

@@ -152,6 +152,7 @@ async function readPlanSale(
     plan,
     held,
     buysCredits: credits !== null,
+    isForNothing: intent.originalAmountMinor === 0n && intent.fromBalanceMinor === 0n,
     isSoldOut: await lockAndCheckSoldOut(sql, providerId, current, customerRef),
     isForbiddenByCheckout: await isForbiddenByCheckout(work, intent, plan, last),
     now,

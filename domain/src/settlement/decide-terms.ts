@@ -6,6 +6,7 @@ import { majorText, minorPerMajor, processorMinimumOf } from '../money/currencie
 import { divideRounded } from '../money/decimal.ts'
 import { dollarCents, dollarsPerUnit } from '../money/dollar-amount.ts'
 import { toFraction, type ExchangeRate } from '../money/exchange-rates.ts'
+import { isBoughtOnce } from '../packs/pack-terms.ts'
 import { chargeMinorMax } from '../payments/taxed-terms.ts'
 import { isCreditBased, type Plan } from '../plans/plan.ts'
 import { totalOf } from '../pricing/invoice-line.ts'
@@ -46,10 +47,13 @@ export type PlanPayment = {
 }
 
 /**
- * Reason to refuse a payment if the discounted price is too small to charge, or if a plan that renews costs nothing. The plan begins
- * without a payment.
+ * Reason to refuse a payment if the discounted price is too small to charge, or if a pack or a plan that renews costs nothing. A plan
+ * begins without a payment in its own currency.
  */
 export const discountedAwayReason = 'The discounted price needs no payment'
+
+/** Reason to refuse what is sold only for a payment: a pack, or a plan in another currency than its own. */
+export const tooLittleLeftReason = 'Discounts leave less of the price than can be charged'
 
 /**
  * Returns the amounts of a payment for a plan, or why it is refused. `rateOf` returns undefined for a currency without an exchange
@@ -74,8 +78,8 @@ export function decidePlanTerms(
   const taken = discountLines(dueMinor, discounts)
   const leftMinor = dueMinor + totalOf(taken.map(({ line }) => line))
   if (taken.length > 0 && leftMinor < processorMinimumOf(currency)) {
-    // Something that is bought once is sold for nothing, as one that the balance pays. What renews starts with a saved card.
-    const isSoldForNothing = leftMinor === 0n && plan.type === 'one-time'
+    // What renews starts with a saved card. A pack can be bought again, so for nothing it would be sold without limit.
+    const isSoldForNothing = leftMinor === 0n && isBoughtOnce(plan)
     if (!isSoldForNothing) return refuse(discountedAwayReason)
     return { kind: 'charge', terms: termsOf(leftMinor, rate, null), discounts: taken }
   }

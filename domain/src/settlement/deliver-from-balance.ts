@@ -15,7 +15,7 @@ export class UndeliverableError extends Error {
 /**
  * Delivers a sale that the customer's balance or discounts pay as a whole. Its payment is stored as succeeded without the processor, and the
  * credit is held only until the invoice takes it in the same transaction. So a crash leaves either nothing or the sale with its
- * invoice. The caller has locked the customer and the balance. Throws `UndeliverableError`.
+ * invoice. The caller has locked the customer, and a balance that pays. Throws `UndeliverableError`.
  */
 export async function deliverFromBalance(
   work: UnitOfWork,

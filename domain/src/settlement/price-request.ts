@@ -27,6 +27,7 @@ import {
   decidePlanTerms,
   decideSwitchTerms,
   discountedAwayReason,
+  tooLittleLeftReason,
   type IntentTerms,
 } from './decide-terms.ts'
 import type { IntentDiscount, IntentSwitch } from '../payments/payment-intent.ts'
@@ -191,10 +192,10 @@ async function priceNewPeriod(
   const decision = decidePlanTerms(payment, (code) => rates.get(code))
   if (decision.kind === 'refuse') {
     const { reason } = decision
-    // `startDiscountedPlan` starts the other plans without a payment, and a pack that costs nothing is sold for nothing.
+    // `startDiscountedPlan` starts the other plans without a payment.
     const needsPayment = isPack(plan) || sold.currency !== plan.currency
-    const isCouponTooLarge = couponRef !== undefined && reason === discountedAwayReason
-    return isCouponTooLarge && needsPayment ? couponRefused('nothing_left') : refused(reason)
+    if (!needsPayment || reason !== discountedAwayReason) return refused(reason)
+    return couponRef === undefined ? refused(tooLittleLeftReason) : couponRefused('nothing_left')
   }
   const discounts = intentDiscountsOf(read, decision.discounts ?? [])
   return { kind: 'untaxed', plan, cycleMode, terms: decision.terms, discounts }

@@ -43,12 +43,16 @@ async function listUnbilledPeriods(
     const purchase = byReference.get(purchaseRef)
     if (purchase === undefined) return []
     const { startDate, anchor, nextUsageBillAt } = purchase
+    const endsAt = purchase.endedAt ?? purchase.endDate
+    const isOver = (end: Date): boolean =>
+      end <= keptUntil || (endsAt !== null && endsAt <= keptUntil)
     const cycle = cycleOf(purchase)
+    // A purchase without periods has one bill, when it has ended.
     if (cycle === undefined) return [{ purchaseRef, start: anchor }]
     // Usage shortly before the start, or in an allowance that the first period shares, belongs to the first period.
     const instant = usedAt < startDate ? startDate : usedAt
     const { start, end } = usagePeriodAt(cycle, startDate, instant)
     const isUnbilled = nextUsageBillAt !== null && end >= nextUsageBillAt
-    return isUnbilled ? [{ purchaseRef, start }] : []
+    return isUnbilled && isOver(end) ? [{ purchaseRef, start }] : []
   })
 }

@@ -5,6 +5,7 @@ import { mayCheckoutSell } from '@tollgate/domain/sessions/may-checkout-sell'
 import { lookUpEnteredTaxId, taxPayment } from '@tollgate/domain/charging/tax-payment'
 import { listCarried } from '@tollgate/domain/invoices/carried-amounts'
 import type { PaymentRequest } from '@tollgate/domain/settlement/payment-request'
+import { priceRequest } from '@tollgate/domain/settlement/price-request'
 import { changeTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import { soldOutReason } from '@tollgate/domain/purchases/decide-activation'
@@ -62,7 +63,7 @@ export async function beginPayment(
     planRef === undefined ||
     (await commit(pages, operation, (work) => mayCheckoutSell(work, checkout.session, planRef)))
   if (!isSold) return showAgain(t('checkout:notOffered'))
-  await saveDetailsForCredit(pages, operation, paymentRequest, typed)
+  await saveDetailsOfUncharged(pages, operation, paymentRequest, typed)
   const outcome = await createOpenPayment(pages, operation, paymentRequest)
   if (outcome.kind === 'refused' && outcome.couponFault !== undefined) {
     // The next attempt pays the price without the coupon, which the page shows.
@@ -101,25 +102,44 @@ async function createOpenPayment(
 }
 
 /**
- * Stores the typed tax details before the payment of a customer with a credit is created, because the credit may pay the whole price,
- * and then nothing can be added to it.
+ * Stores the typed tax details before the payment is created if the customer's credit may pay the whole price, or discounts leave
+ * nothing of it, because then nothing can be added to the payment.
  */
-async function saveDetailsForCredit(
+async function saveDetailsOfUncharged(
   pages: BeginPaymentParts,
   operation: Operation,
-  { customer, currency }: PaymentRequest,
+  request: PaymentRequest,
   typed: BillingForm,
 ): Promise<void> {
   if (!hasDetails(typed)) return
-  const { providerId } = operation
-  const carried = await read(pages, operation, (sql) =>
-    listCarried(sql, providerId, customer.reference),
-  )
-  const amounts = currency === undefined ? [...carried.values()] : [carried.get(currency) ?? 0n]
-  if (!amounts.some((amountMinor) => amountMinor < 0n)) return
+  const mayBeUncharged =
+    (await hasCredit(pages, operation, request)) || (await isForNothing(pages, operation, request))
+  if (!mayBeUncharged) return
   const given = taxDetailsOfForm(typed)
   await lookUpEnteredTaxId(pages.payments, operation, given)
-  await commit(pages, operation, (work) => changeTaxDetails(work, customer.reference, given))
+  const { reference } = request.customer
+  await commit(pages, operation, (work) => changeTaxDetails(work, reference, given))
+}
+
+async function hasCredit(
+  pages: BeginPaymentParts,
+  operation: Operation,
+  { customer, currency }: PaymentRequest,
+): Promise<boolean> {
+  const carried = await read(pages, operation, (sql) =>
+    listCarried(sql, operation.providerId, customer.reference),
+  )
+  const amounts = currency === undefined ? [...carried.values()] : [carried.get(currency) ?? 0n]
+  return amounts.some((amountMinor) => amountMinor < 0n)
+}
+
+async function isForNothing(
+  { payments }: BeginPaymentParts,
+  operation: Operation,
+  request: PaymentRequest,
+): Promise<boolean> {
+  const priced = await priceRequest(payments, operation, request)
+  return priced.kind === 'priced' && priced.terms.originalAmountMinor === 0n
 }
 
 /**
