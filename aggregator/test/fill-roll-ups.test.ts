@@ -1,104 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
-  startTestUsageStore,
-  type TestUsageStore,
-} from '@tollgate/platform/testing/embedded-servers'
-import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
-import {
   migrateClickHouse,
   type MigrationWork,
 } from '@tollgate/platform/usage-store/clickhouse/migrations'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { claimFill, type ClaimTimes } from '../src/clickhouse/fill/fill-claim.ts'
+import { describe, expect, it } from 'vitest'
 import { fillRollUps } from '../src/clickhouse/fill/fill-roll-ups.ts'
 import { createObserver } from '../src/clickhouse/fill/fill-bounds.ts'
-import { createView, type FilledTable } from '../src/clickhouse/fill/filled-table.ts'
+import { createView } from '../src/clickhouse/fill/filled-table.ts'
 import { usageMigrations } from '../src/clickhouse/migrate.ts'
 import { filledTables, usageByDay } from '../src/clickhouse/migrations/0012-roll-up-tables.ts'
 import { filledRollUps } from '../src/clickhouse/migrations/0013-filled-roll-ups.ts'
 import { createUsageTable } from '../src/clickhouse/usage-table.ts'
 import { ProcessDied } from './interrupted.ts'
+import { expectedSums, readSums, rowsOfOffsets, storeRows } from './stored-before.ts'
 import {
-  expectedSums,
-  modelledTables,
-  readSums,
-  rowsOfOffsets,
-  storeRows,
-  type StoredRow,
-} from './stored-before.ts'
+  clickhouse,
+  expectExactSums,
+  fill,
+  fillTimes,
+  partitionCount,
+  place,
+  rows,
+  storeEverywhere,
+  storeNext,
+  storeOnly,
+  timeoutMs,
+  useFilledStore,
+  workWith,
+} from './filled-store.ts'
 
-const timeoutMs = 120_000
-const place = { database: 'filled', cluster: undefined }
-const times: ClaimTimes = { leaseMs: 1_500, beatMs: 100, visibleAfterMs: 30 }
-/** A busy machine may take seconds to store a claim. No test of a fill waits for a lease to end. */
-const fillTimes: ClaimTimes = { ...times, leaseMs: 60_000 }
-const partitionCount = 3
-
-let clickhouse: TestUsageStore
-beforeAll(async () => (clickhouse = await startTestUsageStore()))
-afterAll(() => clickhouse.stop())
-
-let rows: StoredRow[]
-let offsets: number[]
-
-/** Every test begins with the tables before the fill. */
-beforeEach(async () => {
-  await clickhouse.store.command(`DROP DATABASE IF EXISTS ${place.database} SYNC`)
-  const before = usageMigrations.filter(({ name }) => name < '0013')
-  await migrateClickHouse(clickhouse.connection, place.database, before)
-  rows = []
-  offsets = Array.from({ length: partitionCount }, () => 0)
-}, timeoutMs)
-
-/** Stores the next offsets of a partition, as the sink does. */
-async function storeNext(partition: number, total: number): Promise<void> {
-  const from = offsets[partition]!
-  offsets[partition] = from + total
-  const batch = rowsOfOffsets(partition, from, from + total)
-  rows.push(...batch)
-  await storeRows(clickhouse.store, place.database, batch, `${partition}-${from}`)
-}
-
-async function storeEverywhere(total: number): Promise<void> {
-  for (let partition = 0; partition < partitionCount; partition += 1) {
-    await storeNext(partition, total)
-  }
-}
-
-function workWith(changed: Partial<MigrationWork> = {}): MigrationWork {
-  const { store } = clickhouse
-  const signal = new AbortController().signal
-  return { place, store, longStore: store, report: () => undefined, signal, ...changed }
-}
-
-/** Does what the migration does. */
-async function fill(
-  changed?: Partial<MigrationWork>,
-  tables: readonly FilledTable[] = filledTables,
-  claimTimes = fillTimes,
-): Promise<void> {
-  const work = workWith(changed)
-  for (const statement of filledRollUps.statements(place)) await work.store.command(statement)
-  await fillRollUps(work, { fill: '0013', tables }, claimTimes)
-}
-
-async function expectExactSums(): Promise<void> {
-  for (const table of modelledTables) {
-    expect(await readSums(clickhouse.store, place.database, table), table).toEqual(
-      expectedSums(table, rows),
-    )
-  }
-  const customers = new Set(
-    rows.filter(({ outcome }) => outcome === 'success').map(({ customerRef }) => customerRef),
-  )
-  expect(
-    await clickhouse.store.query(
-      `SELECT toString(uniqCombined64Merge(15)(customers)) AS total FROM ${place.database}.active_customers`,
-    ),
-  ).toEqual([{ total: String(customers.size) }])
-}
+useFilledStore()
 
 /** A store whose process dies at a statement: before it reaches ClickHouse, or before its answer arrives. */
 function dyingStore(at: number, reaches: boolean): { readonly store: UsageStore; total(): number } {
@@ -137,8 +70,8 @@ describe('the fill of the roll-ups', { timeout: timeoutMs }, () => {
   })
 
   it('fills months in which a roll-up has no rows', async () => {
-    rows = rowsOfOffsets(0, 0, 40).filter(({ dimensions }) => Object.keys(dimensions).length === 0)
-    await storeRows(clickhouse.store, place.database, rows, 'without dimensions')
+    const stored = rowsOfOffsets(0, 0, 40)
+    await storeOnly(stored.filter(({ dimensions }) => Object.keys(dimensions).length === 0))
     await fill()
     await expectExactSums()
   })
@@ -262,8 +195,7 @@ describe('the fill of the roll-ups', { timeout: timeoutMs }, () => {
   })
 
   it('adds records that belong to no log, once', async () => {
-    rows = rowsOfOffsets(0, 0, 20).map((row) => ({ ...row, offset: offsetOfNoLog }))
-    await storeRows(clickhouse.store, place.database, rows, 'moved')
+    await storeOnly(rowsOfOffsets(0, 0, 20).map((row) => ({ ...row, offset: offsetOfNoLog })))
     await fill()
     await expectExactSums()
     await fill()
@@ -348,113 +280,5 @@ describe('the fill of the roll-ups', { timeout: timeoutMs }, () => {
     await expectExactSums()
     expect(fills).toBe(filledTables.length * 3)
     expect(months.slice(0, 3)).toEqual(['202603', '202602', '202601'])
-  })
-})
-
-/** Takes 50 ms per record. */
-const slowTable: FilledTable = { ...usageByDay, condition: 'sleepEachRow(0.05) = 0' }
-
-/** Takes longer for the newest month of 40 records in each partition than a test waits. */
-const slowestTable: FilledTable = { ...usageByDay, condition: 'sleepEachRow(1) = 0' }
-const slowestMs = 20_000
-
-/** Returns a store whose statements may sleep for more than 3 s per block. */
-function sleeping(store: UsageStore): UsageStore {
-  const allowed = 'function_sleep_max_microseconds_per_block = 0'
-  return {
-    ...store,
-    command: (statement) => store.command(statement.replace('SETTINGS ', `SETTINGS ${allowed}, `)),
-  }
-}
-
-describe('a slow fill', { timeout: timeoutMs }, () => {
-  const short = () =>
-    createClickHouseUsageStore({ ...clickhouse.connection, requestTimeoutMs: 1_000 })
-  let stores: UsageStore[] = []
-  afterEach(async () => {
-    await Promise.all(stores.map((store) => store.close()))
-    stores = []
-  })
-  const opened = (store: UsageStore): UsageStore => {
-    stores.push(store)
-    return store
-  }
-
-  it('may take longer than other requests', async () => {
-    await storeEverywhere(40)
-    await fill({ store: opened(short()) }, [slowTable])
-    expect(await readSums(clickhouse.store, place.database, 'usage_by_day')).toEqual(
-      expectedSums('usage_by_day', rows),
-    )
-  })
-
-  it('does not wait for a query that ClickHouse continues after its process gave up, and counts nothing twice', async () => {
-    await storeEverywhere(40)
-    const longStore = sleeping(opened(short()))
-    await expect(fill({ longStore }, [slowestTable])).rejects.toThrow(/did not answer/)
-    const begun = performance.now()
-    await fill({}, [usageByDay])
-    expect(performance.now() - begun).toBeLessThan(slowestMs / 2)
-    expect(await readSums(clickhouse.store, place.database, 'usage_by_day')).toEqual(
-      expectedSums('usage_by_day', rows),
-    )
-  })
-
-  it('ends soon when its process stops, and is continued', async () => {
-    await storeEverywhere(40)
-    const stopping = new AbortController()
-    const long = sleeping(opened(createClickHouseUsageStore(clickhouse.connection)))
-    let begun = Infinity
-    const longStore: UsageStore = {
-      ...long,
-      command(statement) {
-        begun = performance.now()
-        setTimeout(() => stopping.abort(), 500)
-        return long.command(statement)
-      },
-    }
-    await expect(fill({ longStore, signal: stopping.signal }, [slowestTable])).rejects.toThrow(
-      /QUERY_WAS_CANCELLED/,
-    )
-    expect(performance.now() - begun).toBeLessThan(slowestMs / 2)
-    await fill({}, [usageByDay])
-    expect(await readSums(clickhouse.store, place.database, 'usage_by_day')).toEqual(
-      expectedSums('usage_by_day', rows),
-    )
-  })
-})
-
-describe('the claim of a fill', { timeout: timeoutMs }, () => {
-  const claim = (owner: string, signal = new AbortController().signal) =>
-    claimFill(clickhouse.store, place, owner, signal, times)
-
-  it('is given to the next process when it is released', async () => {
-    const first = await claim('first')
-    let isSecond = false
-    const second = claim('second').then((held) => {
-      isSecond = true
-      return held
-    })
-    await sleep(times.leaseMs * 2)
-    expect(isSecond).toBe(false)
-    await first.release()
-    await (await second).release()
-  })
-
-  it('of a dead process ends with its lease', async () => {
-    await clickhouse.store.command(
-      `INSERT INTO ${place.database}.roll_up_fill (kind, name, key, value) VALUES ('claim', 'dead', 0, 0)`,
-    )
-    const held = await claim('next')
-    held.requireHeld()
-    await held.release()
-  })
-
-  it('is not waited for by a process that stops', async () => {
-    const first = await claim('first')
-    const stopping = new AbortController()
-    setTimeout(() => stopping.abort(), 50)
-    await expect(claim('second', stopping.signal)).rejects.toThrow(/abort/)
-    await first.release()
   })
 })
