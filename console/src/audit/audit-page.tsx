@@ -19,34 +19,14 @@ const searchDelayMs = 400
 export function AuditPage(): ReactElement {
   const { hooks } = useApi()
   const search = route.useSearch()
-  const navigate = route.useNavigate()
   const { data } = hooks.useSuspenseQuery('get', '/v1/ui/audit-log', { params: { query: search } })
   const { next } = data
-  const find = useDebouncedCallback((name: 'actor' | 'reference', text: string) => {
-    const { before: _, [name]: __, ...rest } = search
-    const found: AuditSearch = text.trim() === '' ? rest : { ...rest, [name]: text.trim() }
-    void navigate({ search: found, replace: true })
-  }, searchDelayMs)
   return (
     <Stack>
       <PageHead title="Audit log" text="Every change of data, with who made it." />
       <Group>
-        <TextInput
-          label="Actor"
-          placeholder="user:usr_… or key:key_…"
-          defaultValue={search.actor ?? ''}
-          onChange={(event) => {
-            find('actor', event.currentTarget.value)
-          }}
-        />
-        <TextInput
-          label="Reference"
-          placeholder="Of the changed object"
-          defaultValue={search.reference ?? ''}
-          onChange={(event) => {
-            find('reference', event.currentTarget.value)
-          }}
-        />
+        <Filter name="actor" label="Actor" placeholder="user:usr_… or key:key_…" />
+        <Filter name="reference" label="Reference" placeholder="Of the changed object" />
       </Group>
       <Paper withBorder p="xs" radius="md">
         {data.entries.length === 0 ? (
@@ -62,6 +42,34 @@ export function AuditPage(): ReactElement {
       </Paper>
       <Older next={next} />
     </Stack>
+  )
+}
+
+/** A field of the query. It applies after a pause, independently of the other fields. */
+function Filter(props: {
+  readonly name: 'actor' | 'reference'
+  readonly label: string
+  readonly placeholder: string
+}): ReactElement {
+  const { name, label, placeholder } = props
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const find = useDebouncedCallback((text: string) => {
+    void navigate({
+      search: ({ before: _, [name]: __, ...rest }): AuditSearch =>
+        text.trim() === '' ? rest : { ...rest, [name]: text.trim() },
+      replace: true,
+    })
+  }, searchDelayMs)
+  return (
+    <TextInput
+      label={label}
+      placeholder={placeholder}
+      defaultValue={search[name] ?? ''}
+      onChange={(event) => {
+        find(event.currentTarget.value)
+      }}
+    />
   )
 }
 

@@ -14,3 +14,8 @@ export function movePoint(text: string, places: number): string {
   const right = padded.slice(at).replace(/0+$/, '')
   return `${sign}${left}${right === '' ? '' : `.${right}`}`
 }
+
+/** Returns whether the text is a number without a sign, a group separator or an exponent, and with at most 6 decimals. */
+export function isNumberText(text: string): boolean {
+  return /^\d{1,12}(?:\.\d{1,6})?$/.test(text.trim())
+}

@@ -60,7 +60,7 @@ export function ByDay(props: {
       <ChartOrTable
         chart={{
           ...{ name, kind: 'bars', series: [{ label: name }], format },
-          points: rows.map(({ label, value }) => ({ label, values: [value ?? 0] })),
+          points: rows.map(({ label, value }) => ({ label, values: [value] })),
         }}
         table={
           <RowsTable

@@ -5,7 +5,8 @@ import { Action, ActionForm, type Dialog } from '../parts/action.tsx'
 import { showChanged } from '../parts/show-changed.ts'
 import { ToCopy } from '../parts/to-copy.tsx'
 import { useApi } from '../session/environment-api.tsx'
-import { useRefusal } from '../session/user.ts'
+import { useRefusal, useUser, type SignedInUser } from '../session/user.ts'
+import { changeRefusal, roleRefusal } from './change-refusal.ts'
 import type { Member } from './member.ts'
 
 type Props = { readonly member: Member }
@@ -23,6 +24,7 @@ export function InviteMember(): ReactElement {
 
 function InviteForm({ idempotencyKey, close }: Dialog): ReactElement {
   const { hooks } = useApi()
+  const { user } = useUser()
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<ConsoleRole>('member')
   const change = hooks.useMutation('post', '/v1/ui/users')
@@ -49,7 +51,11 @@ function InviteForm({ idempotencyKey, close }: Dialog): ReactElement {
         }}
         data-autofocus
       />
-      <RoleSelect role={role} onChange={setRole} />
+      <RoleSelect
+        role={role}
+        onChange={setRole}
+        refusalOf={(each) => changeRefusal([user], user, { kind: 'invite', role: each })}
+      />
     </ActionForm>
   )
 }
@@ -63,37 +69,61 @@ const roleTexts: Readonly<Record<ConsoleRole, string>> = {
 function RoleSelect(props: {
   readonly role: ConsoleRole
   readonly onChange: (role: ConsoleRole) => void
+  /** Returns the reason why the role cannot be chosen, or undefined. */
+  readonly refusalOf: (role: ConsoleRole) => string | undefined
 }): ReactElement {
+  const { role, onChange, refusalOf } = props
+  const refusals = consoleRoles.map(refusalOf)
   return (
     <NativeSelect
       label="Role"
-      value={props.role}
+      description={refusals.find((each) => each !== undefined)}
+      value={role}
       onChange={(event) => {
-        const role = consoleRoles.find((each) => each === event.currentTarget.value)
-        if (role !== undefined) props.onChange(role)
+        const chosen = consoleRoles.find((each) => each === event.currentTarget.value)
+        if (chosen !== undefined) onChange(chosen)
       }}
-      data={consoleRoles.map((value) => ({ value, label: roleTexts[value] }))}
+      data={consoleRoles.map((value, index) => ({
+        ...{ value, label: roleTexts[value], disabled: refusals[index] !== undefined },
+      }))}
     />
   )
 }
 
-/** Shows what can be done about a member. The API refuses what the role of the signed-in user does not allow. */
+/** Returns the signed-in user and all users, by which the API decides about changes of users. */
+function useMembers(): { readonly user: SignedInUser['user']; readonly users: readonly Member[] } {
+  const { hooks } = useApi()
+  const { user } = useUser()
+  return { user, users: hooks.useSuspenseQuery('get', '/v1/ui/users', {}).data.users }
+}
+
+/** Shows what can be done about a member. What the API would refuse is disabled, with the reason. */
 export function MemberActions({ member }: Props): ReactElement {
+  const { user, users } = useMembers()
   const refusal = useRefusal('manage')
+  const { userId, email } = member
   return (
     <>
-      <Action label="Role" title={`Role of ${member.email}`} refusal={refusal}>
+      <Action
+        label="Role"
+        title={`Role of ${email}`}
+        refusal={refusal ?? roleRefusal(users, user, member)}
+      >
         {(dialog) => <RoleForm member={member} {...dialog} />}
       </Action>
       <Action
         label="Password link"
-        title={`Password of ${member.email}`}
+        title={`Password of ${email}`}
         showsSecret
-        refusal={refusal}
+        refusal={refusal ?? changeRefusal(users, user, { kind: 'send-link', userId })}
       >
         {(dialog) => <LinkForm member={member} {...dialog} />}
       </Action>
-      <Action label="Remove" title={`Remove ${member.email}`} refusal={refusal}>
+      <Action
+        label="Remove"
+        title={`Remove ${email}`}
+        refusal={refusal ?? changeRefusal(users, user, { kind: 'remove', userId })}
+      >
         {(dialog) => <RemoveForm member={member} {...dialog} />}
       </Action>
     </>
@@ -102,6 +132,7 @@ export function MemberActions({ member }: Props): ReactElement {
 
 function RoleForm({ member, idempotencyKey, close }: Props & Dialog): ReactElement {
   const { hooks } = useApi()
+  const { user, users } = useMembers()
   const [role, setRole] = useState<ConsoleRole>(member.role)
   const change = hooks.useMutation('patch', '/v1/ui/users/{userId}', {
     onSuccess: () => {
@@ -123,7 +154,13 @@ function RoleForm({ member, idempotencyKey, close }: Props & Dialog): ReactEleme
         })
       }}
     >
-      <RoleSelect role={role} onChange={setRole} />
+      <RoleSelect
+        role={role}
+        onChange={setRole}
+        refusalOf={(each) =>
+          changeRefusal(users, user, { kind: 'update', userId: member.userId, role: each })
+        }
+      />
     </ActionForm>
   )
 }

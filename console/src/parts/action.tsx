@@ -68,16 +68,18 @@ export function ActionForm(props: {
   /** Label of the button that closes the dialog without a change. */
   readonly closeLabel?: string
   readonly isDangerous?: boolean
+  /** False while the effect of the change is not known, so that the form cannot be sent. */
+  readonly isReady?: boolean
   readonly change: Change
   readonly close: () => void
   readonly onSubmit: () => void
   readonly children?: ReactNode
 }): ReactElement {
   const { text, submitLabel, closeLabel = 'Cancel', isDangerous = false } = props
-  const { change, close, onSubmit, children } = props
+  const { change, close, onSubmit, isReady = true, children } = props
   const submit = (event: FormEvent): void => {
     event.preventDefault()
-    if (!change.isPending) onSubmit()
+    if (isReady && !change.isPending) onSubmit()
   }
   return (
     <form onSubmit={submit}>
@@ -94,6 +96,7 @@ export function ActionForm(props: {
           <Button
             type="submit"
             loading={change.isPending}
+            disabled={!isReady}
             {...(isDangerous ? { color: 'red.9' } : {})}
           >
             {submitLabel}

@@ -13,8 +13,8 @@ export type ChartSeries = {
 
 export type ChartPoint = {
   readonly label: string
-  /** In the order of the series. */
-  readonly values: readonly number[]
+  /** In the order of the series. An unknown value has no bar and no point of the line. */
+  readonly values: readonly (number | undefined)[]
 }
 
 export type ChartProps = {

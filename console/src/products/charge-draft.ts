@@ -1,4 +1,4 @@
-import { movePoint } from '../formats/decimals.ts'
+import { isNumberText, movePoint } from '../formats/decimals.ts'
 import type { Charge, Tier } from './plan.ts'
 
 /** Prices of a charge are all money, or all credits. */
@@ -15,7 +15,11 @@ export type RowDraft = {
   /** Dimensions with their values, such as `model=large, region=eu`. */
   readonly when: string
   readonly price: string
+  /** Dimensions of the saved row. They apply while the text is unchanged, because text cannot show every value. */
+  readonly savedWhen?: When
 }
+
+type When = Readonly<Record<string, string>>
 
 /** A charge as it is typed. Prices are in whole units of the currency, or in credits. */
 export type ChargeDraft = {
@@ -38,6 +42,7 @@ export const newCharge: ChargeDraft = {
 }
 
 export const newTier: TierDraft = { upTo: '', price: '', flatPrice: '' }
+export const newRow: RowDraft = { when: '', price: '' }
 
 export function chargeDraftOf(charge: Charge, digits: number): ChargeDraft {
   const { meter, model = 'per_unit', tiers = [], rows = [] } = charge
@@ -56,7 +61,11 @@ export function chargeDraftOf(charge: Charge, digits: number): ChargeDraft {
       price: price(tier),
       flatPrice: shown(tier.flatPrice, digits),
     })),
-    rows: rows.map((row) => ({ when: whenText(row.when), price: price(row) })),
+    rows: rows.map((row) => ({
+      when: whenText(row.when),
+      price: price(row),
+      savedWhen: row.when,
+    })),
     rest: {
       ...(key === undefined ? {} : { key }),
       ...(displayName === undefined ? {} : { displayName }),
@@ -68,7 +77,10 @@ export function chargeDraftOf(charge: Charge, digits: number): ChargeDraft {
 
 type Priced = { readonly price?: string; readonly creditsPerUnit?: string }
 
-/** Returns the charge as the API reads it. What it cannot read, it refuses with the name of the field. */
+/**
+ * Returns the charge for the API. Call it for a draft in which `chargeFault` finds no fault. A price that is not a number is sent as it
+ * is typed, and the API refuses it with the name of the field.
+ */
 export function chargeOf(draft: ChargeDraft, digits: number): Charge {
   const { meter, model, pricedIn, rest } = draft
   const hasTiers = model === 'graduated' || model === 'volume'
@@ -84,7 +96,7 @@ export function chargeOf(draft: ChargeDraft, digits: number): Charge {
     ...(hasTiers ? { tiers: draft.tiers.map((tier) => tierOf(tier, priced, digits)) } : {}),
     ...(model === 'package' ? numberField('unitsPerPackage', draft.unitsPerPackage) : {}),
     ...(model === 'matrix'
-      ? { rows: draft.rows.map((row) => ({ when: whenOf(row.when), ...priced(row.price) })) }
+      ? { rows: draft.rows.map((row) => ({ when: whenOf(row) ?? {}, ...priced(row.price) })) }
       : {}),
     ...numberField('included', draft.included),
     ...numberField('cap', draft.cap),
@@ -117,17 +129,45 @@ function shown(price: string | undefined, digits: number): string {
   return price === undefined ? '' : movePoint(price, -digits)
 }
 
-export function whenText(when: Readonly<Record<string, string>>): string {
+/** Returns what cannot be read in the fields of the charge's model, or undefined. */
+export function chargeFault(draft: ChargeDraft): string | undefined {
+  const { model, included, cap, unitsPerPackage, tiers, rows } = draft
+  const hasTiers = model === 'graduated' || model === 'volume'
+  const numbers = [
+    { name: 'included units', text: included },
+    { name: 'limit of units', text: cap },
+    ...(model === 'package' ? [{ name: 'units per package', text: unitsPerPackage }] : []),
+    ...(hasTiers
+      ? tiers.map(({ upTo }, index) => ({ name: `tier ${index + 1}, up to`, text: upTo }))
+      : []),
+  ]
+  const unread = numbers.find(({ text }) => text.trim() !== '' && !isNumberText(text))
+  if (unread !== undefined) return `${unread.name}: use a number with at most 6 decimals`
+  const unreadRow = model === 'matrix' ? rows.findIndex((row) => whenOf(row) === undefined) : -1
+  return unreadRow === -1
+    ? undefined
+    : `row ${unreadRow + 1}: write dimensions as "model=large, region=eu"`
+}
+
+export function whenText(when: When): string {
   return Object.entries(when)
     .map(([name, value]) => `${name}=${value}`)
     .join(', ')
 }
 
-/** Reads dimensions with their values, such as `model=large, region=eu`. */
-export function whenOf(text: string): Record<string, string> {
-  const pairs = text.split(',').flatMap((each) => {
+/** Returns the dimensions of the row, or undefined if the text cannot be read. */
+function whenOf({ when, savedWhen }: RowDraft): Record<string, string> | undefined {
+  const isSaved = savedWhen !== undefined && when === whenText(savedWhen)
+  return isSaved ? { ...savedWhen } : readWhen(when)
+}
+
+/** Reads dimensions with their values, such as `model=large, region=eu`. Returns undefined if a part is no dimension. */
+export function readWhen(text: string): Record<string, string> | undefined {
+  if (text.trim() === '') return {}
+  const pairs = text.split(',').map((each) => {
     const at = each.indexOf('=')
-    return at === -1 ? [] : [[each.slice(0, at).trim(), each.slice(at + 1).trim()] as const]
+    return [each.slice(0, Math.max(at, 0)).trim(), each.slice(at + 1).trim()] as const
   })
-  return Object.fromEntries(pairs)
+  const names = new Set(pairs.map(([name]) => name))
+  return names.has('') || names.size < pairs.length ? undefined : Object.fromEntries(pairs)
 }

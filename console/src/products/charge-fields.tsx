@@ -1,6 +1,6 @@
 import { Button, Fieldset, Group, NativeSelect, Stack, TextInput } from '@mantine/core'
 import type { ReactElement } from 'react'
-import { newTier, type ChargeDraft, type RowDraft, type TierDraft } from './charge-draft.ts'
+import { newRow, newTier, type ChargeDraft, type RowDraft, type TierDraft } from './charge-draft.ts'
 import { modelNames } from './describe-charge.ts'
 import styles from './plan-fields.module.css'
 
@@ -197,7 +197,7 @@ function Rows({ charge, unit, onChange }: PartProps): ReactElement {
           size="compact-xs"
           variant="default"
           onClick={() => {
-            onChange({ ...charge, rows: [...rows, { when: '', price: '' }] })
+            onChange({ ...charge, rows: [...rows, newRow] })
           }}
         >
           Add a row

@@ -29,7 +29,8 @@ export function chargeLines(charge: Charge, currency: string): readonly string[]
     ...rows.map(({ when, ...each }) => `${whenText(when)}: ${price(each)} per unit`),
     ...(hasPrice ? [`${rows.length > 0 ? 'All others: ' : ''}${price(charge)} per ${unit}`] : []),
     ...(included === undefined ? [] : [`${formatCount(included)} included`]),
-    ...(cap === undefined ? [] : [`At most ${formatCount(cap)}`]),
+    // A cap of 0 is no cap.
+    ...(cap === undefined || cap === 0 ? [] : [`At most ${formatCount(cap)}`]),
     ...(charge.rollover === true ? ['Unused included units roll over once'] : []),
     ...(where === undefined ? [] : [`Only ${JSON.stringify(where)}`]),
   ]

@@ -1,5 +1,4 @@
 import { NativeSelect, NumberInput, Text } from '@mantine/core'
-import { keepPreviousData } from '@tanstack/react-query'
 import { useState, type ReactElement } from 'react'
 import type { Answer } from '../api/answers.ts'
 import { formatAmount, formatNumberOf } from '../formats/amounts.ts'
@@ -46,7 +45,7 @@ function MoveForm({ path, idempotencyKey, close }: Props & Dialog): ReactElement
     'post',
     '/v1/sdk/products/{productRef}/plans/{planRef}/migration-preview',
     { params: { ...params, query: { limit: shownHolders } }, body },
-    { staleTime: 0, placeholderData: keepPreviousData },
+    { staleTime: 0, gcTime: 0 },
   )
   const change = hooks.useMutation(
     'post',
@@ -62,6 +61,7 @@ function MoveForm({ path, idempotencyKey, close }: Props & Dialog): ReactElement
     <ActionForm
       text="Purchases of this plan get the terms that are saved now. Their dates stay the same, and a set-up fee is not charged again."
       submitLabel="Start the move"
+      isReady={preview.isSuccess}
       change={change}
       close={close}
       onSubmit={() => {
@@ -81,7 +81,7 @@ function MoveForm({ path, idempotencyKey, close }: Props & Dialog): ReactElement
       />
       <NumberInput
         label="Days of notice"
-        description="Customers are told that long before. 0: they are told when it has happened."
+        description="Customers are notified this many days before the change. With 0 days, they are notified after the change."
         min={0}
         max={noticeDaysMax}
         allowDecimal={false}
@@ -91,18 +91,15 @@ function MoveForm({ path, idempotencyKey, close }: Props & Dialog): ReactElement
         }}
       />
       {preview.error instanceof Error && <Failure error={preview.error} />}
-      {preview.data === undefined ? (
-        preview.isLoading && <Loading />
-      ) : (
-        <Moved preview={preview.data} />
-      )}
+      {preview.isPending && <Loading />}
+      {preview.isSuccess && <Moved preview={preview.data} />}
     </ActionForm>
   )
 }
 
 function Moved({ preview }: { readonly preview: Answer<'previewPlanMigration'> }): ReactElement {
   const { holders, total } = preview
-  if (total === 0) return <Text size="sm">Nobody has the plan.</Text>
+  if (total === 0) return <Text size="sm">No purchase has this plan.</Text>
   return (
     <>
       <RowsTable

@@ -61,3 +61,14 @@ test('a diff shows charges that are added and removed', () => {
     { field: 'Charge calls', before: [], after: ['Packages', '5 credits per 100 units'] },
   ])
 })
+
+test('a changed base price is shown once, and a cap of 0 is no cap', () => {
+  const based = { ...plan, price: 3_100, basePrice: 3_100 }
+  expect(planDiff(based, { price: 3_500, basePrice: 3_500 })).toEqual([
+    { field: 'Price', before: ['$31.00'], after: ['$35.00'] },
+  ])
+  const calls: Charge = { meter: 'calls', model: 'per_unit', price: '5', cap: 0, per: 'period' }
+  expect(planDiff(plan, { charges: [tokens, images, calls] })).toEqual([
+    { field: 'Charge calls', before: [], after: ['Per unit', '0.05 USD per unit'] },
+  ])
+})

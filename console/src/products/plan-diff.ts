@@ -12,7 +12,11 @@ export type DiffRow = {
 /** Returns what the update changes, one row for each field and each charge. */
 export function planDiff(plan: Plan, changes: PlanChanges): readonly DiffRow[] {
   const { charges, ...fields } = changes
-  const rows = Object.entries(fields).map(([field, after]) => ({
+  // A changed base price is the price of the period. A change of `price` beside it has no effect of its own.
+  const shown = Object.entries(fields).filter(
+    ([field]) => field !== 'price' || changes.basePrice === undefined,
+  )
+  const rows = shown.map(([field, after]) => ({
     field: fieldNames[field as keyof typeof fieldNames],
     before: [valueText(field, plan[field as keyof Plan], plan.currency)],
     after: [valueText(field, after, plan.currency)],
@@ -37,7 +41,7 @@ function chargeRows(
   })
 }
 
-const moneyFields = new Set(['price', 'setupFee', 'minimumCommitment'])
+const moneyFields = new Set(['price', 'basePrice', 'setupFee', 'minimumCommitment'])
 
 function valueText(field: string, value: unknown, currency: string): string {
   if (value === undefined || value === null) return ''

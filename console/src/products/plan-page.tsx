@@ -1,7 +1,7 @@
 import { Alert, Code, Stack, Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { getRouteApi } from '@tanstack/react-router'
-import { useState, type ReactElement } from 'react'
+import { useMemo, useState, type ReactElement } from 'react'
 import { PageHead } from '../parts/page-head.tsx'
 import { PageLink } from '../parts/page-link.tsx'
 import { Section } from '../parts/section.tsx'
@@ -9,11 +9,11 @@ import { StatusBadge } from '../parts/status-badge.tsx'
 import { useApi } from '../session/environment-api.tsx'
 import { useRefusal } from '../session/user.ts'
 import { PlanFields } from './plan-fields.tsx'
-import { changesOf, planDraftOf } from './plan-draft.ts'
+import { beginDraft, changesOf, isOutdated } from './plan-draft.ts'
 import { PlanMoves } from './plan-moves.tsx'
 import type { Plan, PlanPath } from './plan.ts'
 import { PricePreview } from './price-preview.tsx'
-import { ReviewChanges } from './review-changes.tsx'
+import { ReviewChanges, SavedMeanwhile } from './review-changes.tsx'
 
 const route = getRouteApi('/$environment/products/$productRef/plans/$planRef')
 
@@ -55,8 +55,7 @@ export function PlanPage(): ReactElement {
           </>
         }
       />
-      {/* A saved plan begins a new draft. */}
-      <RateCard key={plan.updatedAt} plan={plan} path={path} />
+      <RateCard key={plan.reference} plan={plan} path={path} />
       <Section title="Holders on other terms">
         <PlanMoves plan={plan} path={path} />
       </Section>
@@ -67,25 +66,49 @@ export function PlanPage(): ReactElement {
 /** The preview waits until nothing was typed for so long. */
 const typingDelayMs = 400
 
+/** Shows the draft of the plan. It stays as it is typed while the plan is read again. */
 function RateCard(props: { readonly plan: Plan; readonly path: PlanPath }): ReactElement {
   const { plan, path } = props
   const refusal = useRefusal('manage')
-  const [draft, setDraft] = useState(() => planDraftOf(plan))
-  const read = changesOf(plan, draft)
+  const [begun, setBegun] = useState(() => beginDraft(plan))
+  const read = useMemo(() => changesOf(begun), [begun])
   const [previewed] = useDebouncedValue(read, typingDelayMs)
-  const isChanged = read.kind === 'fault' || Object.keys(read.changes).length > 0
+  const beginAgain = (): void => {
+    setBegun(beginDraft(plan))
+  }
+  const isEdited = read.kind === 'fault' || Object.keys(read.changes).length > 0
+  const isSavedMeanwhile = isOutdated(begun.plan, plan)
+  // A draft without changes loses nothing.
+  if (isSavedMeanwhile && !isEdited) beginAgain()
   return (
     <>
       <Section
         title="Rate card"
         actions={
           read.kind === 'changes' &&
-          isChanged && <ReviewChanges plan={plan} path={path} changes={read.changes} />
+          isEdited && (
+            <ReviewChanges
+              plan={begun.plan}
+              path={path}
+              changes={read.changes}
+              onSaved={(saved) => {
+                setBegun(beginDraft(saved))
+              }}
+              onDiscard={beginAgain}
+            />
+          )
         }
       >
         <Stack gap="xs">
           {refusal !== undefined && <Text size="sm">{refusal} You can try prices here.</Text>}
-          <PlanFields plan={plan} draft={draft} onChange={setDraft} />
+          {isSavedMeanwhile && <SavedMeanwhile onDiscard={beginAgain} />}
+          <PlanFields
+            plan={begun.plan}
+            draft={begun.draft}
+            onChange={(draft) => {
+              setBegun({ ...begun, draft })
+            }}
+          />
           {read.kind === 'fault' && (
             <Alert variant="default" role="alert">
               {read.message}.
@@ -95,9 +118,9 @@ function RateCard(props: { readonly plan: Plan; readonly path: PlanPath }): Reac
       </Section>
       <Section title="What a customer pays">
         <PricePreview
-          plan={plan}
+          plan={begun.plan}
           path={path}
-          charges={draft.charges}
+          charges={begun.draft.charges}
           changes={previewed.kind === 'changes' ? previewed.changes : {}}
         />
       </Section>

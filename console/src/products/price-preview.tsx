@@ -1,7 +1,7 @@
 import { NativeSelect, NumberInput, Slider, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData } from '@tanstack/react-query'
-import { useState, type ReactElement } from 'react'
+import { useMemo, useState, type ReactElement } from 'react'
 import { installationUrl } from '../api/addresses.ts'
 import type { Answer } from '../api/answers.ts'
 import { formatAmount, formatCount, formatNumberOf } from '../formats/amounts.ts'
@@ -12,7 +12,7 @@ import { Failure } from '../parts/failure.tsx'
 import { Loading } from '../parts/boundary.tsx'
 import { RowsTable, type Column } from '../parts/rows-table.tsx'
 import { useApi } from '../session/environment-api.tsx'
-import { whenOf, type ChargeDraft } from './charge-draft.ts'
+import { readWhen, type ChargeDraft } from './charge-draft.ts'
 import { pricedUnits, unitsMaxOf } from './priced-units.ts'
 import type { Plan, PlanChanges, PlanPath } from './plan.ts'
 import styles from './plan-fields.module.css'
@@ -41,14 +41,15 @@ export function PricePreview({ plan, path, charges, changes }: Props): ReactElem
   const [dimensions, setDimensions] = useState('')
   const unitsMax = typedMax ?? unitsMaxOf(plan, charges, meter)
   const units = Math.min(typedUnits ?? Math.round(unitsMax / 2), unitsMax)
-  const [asked] = useDebouncedValue({ units, unitsMax, dimensions }, typingDelayMs)
-  const when = whenOf(asked.dimensions)
+  const typed = useMemo(() => ({ units, unitsMax, dimensions }), [units, unitsMax, dimensions])
+  const [asked] = useDebouncedValue(typed, typingDelayMs)
+  const hasDimensions = charges.some(({ model, rest }) => model === 'matrix' || rest.where)
+  const when = readWhen(hasDimensions ? asked.dimensions : '')
   const body = {
     meter,
     units: [...pricedUnits(asked.unitsMax, asked.units)],
-    ...(Object.keys(when).length === 0 ? {} : { dimensions: when }),
+    ...(when === undefined || Object.keys(when).length === 0 ? {} : { dimensions: when }),
   }
-  const hasDimensions = charges.some(({ model, rest }) => model === 'matrix' || rest.where)
   return (
     <Stack gap="sm">
       <div className={styles['fields']}>
@@ -78,6 +79,7 @@ export function PricePreview({ plan, path, charges, changes }: Props): ReactElem
             label="Dimensions"
             placeholder="model=large"
             value={dimensions}
+            error={when === undefined && 'Write dimensions as "model=large, region=eu".'}
             onChange={(event) => {
               setDimensions(event.currentTarget.value)
             }}
@@ -96,7 +98,7 @@ export function PricePreview({ plan, path, charges, changes }: Props): ReactElem
         onChange={setUnits}
         label={formatCount}
       />
-      <Curves {...{ plan, path, body, changes }} units={asked.units} />
+      {when !== undefined && <Curves {...{ path, body, changes }} units={asked.units} />}
     </Stack>
   )
 }
@@ -128,6 +130,8 @@ function Curves(props: {
     { params, body: changedBody },
     { ...options, enabled: isChanged },
   )
+  // Without changes, the second request is not sent, and its result is that of undone changes.
+  const isChangedCurrent = !isChanged || !changed.isPlaceholderData
   const error = saved.error ?? (isChanged ? changed.error : null)
   if (error instanceof Error) return <Failure error={error} />
   if (saved.data === undefined || (isChanged && changed.data === undefined)) return <Loading />
@@ -136,7 +140,7 @@ function Curves(props: {
     <CurveResult
       saved={saved.data}
       changed={isChanged ? changed.data : undefined}
-      isCurrent={!saved.isPlaceholderData && !changed.isPlaceholderData}
+      isCurrent={!saved.isPlaceholderData && isChangedCurrent}
       units={units}
       command={curlOf(url, isChanged ? changedBody : body)}
     />
@@ -170,10 +174,12 @@ function CurveResult(props: {
     { label: 'Units', cell: (row) => formatCount(row.units), isNumber: true },
     { label: 'As saved', cell: (row) => amount(row.saved), isNumber: true },
   ]
-  if (changed !== undefined) {
+  // While one curve is that of the request before, its points may be at other units.
+  const isPaired = rows.every((row) => row.changed !== undefined)
+  if (isPaired && isCurrent) {
     columns.push({
       label: 'With your changes',
-      cell: (row) => amount(row.changed ?? 0),
+      cell: (row) => (row.changed === undefined ? '' : amount(row.changed)),
       isNumber: true,
     })
   }
@@ -196,12 +202,12 @@ function CurveResult(props: {
         chart={{
           ...{ name: 'Price over usage', kind: 'line', format: amount },
           series: [
-            { label: 'As saved', isPale: changed !== undefined },
-            ...(changed === undefined ? [] : [{ label: 'With your changes' }]),
+            { label: 'As saved', isPale: isPaired },
+            ...(isPaired ? [{ label: 'With your changes' }] : []),
           ],
           points: rows.map((row) => ({
             label: formatCount(row.units),
-            values: [row.saved, ...(changed === undefined ? [] : [row.changed ?? row.saved])],
+            values: [row.saved, ...(isPaired && row.changed !== undefined ? [row.changed] : [])],
           })),
         }}
         table={

@@ -40,7 +40,7 @@ function CreateForm({ idempotencyKey, close }: Dialog): ReactElement {
   })
   return (
     <ActionForm
-      text="Customers can buy the product as soon as it has a plan."
+      text="Customers buy a product by its plans. They can buy the product when one of its plans is active."
       submitLabel="Create the product"
       change={change}
       close={close}

@@ -11,6 +11,7 @@ import { StatusBadge } from '../parts/status-badge.tsx'
 import { Time } from '../parts/time.tsx'
 import { useApi } from '../session/environment-api.tsx'
 import { CreatePlan } from './create-plan.tsx'
+import { periodPriceOf } from './period-price.ts'
 import type { Plan } from './plan.ts'
 import { EditProduct } from './product-forms.tsx'
 
@@ -53,7 +54,15 @@ export function ProductPage(): ReactElement {
 
 type Row = Pick<
   Plan,
-  'reference' | 'name' | 'type' | 'status' | 'price' | 'currency' | 'billingCycle' | 'default'
+  | 'reference'
+  | 'name'
+  | 'type'
+  | 'status'
+  | 'price'
+  | 'basePrice'
+  | 'currency'
+  | 'billingCycle'
+  | 'default'
 > & { readonly charges?: readonly unknown[] }
 
 function Plans(props: {
@@ -91,8 +100,11 @@ const columns: readonly Column<Row>[] = [
   { label: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
   {
     label: 'Price',
-    cell: ({ price, currency, billingCycle }) =>
-      `${formatAmount(price, currency)}${billingCycle === undefined ? '' : ` ${billingCycle}`}`,
+    cell: (plan) => {
+      const { currency, billingCycle } = plan
+      const price = formatAmount(periodPriceOf(plan), currency)
+      return `${price}${billingCycle === undefined ? '' : ` ${billingCycle}`}`
+    },
     isNumber: true,
   },
   {

@@ -28,7 +28,7 @@ const additive = new Set<Meter['aggregation']>(['sum', 'count'])
 
 const typingDelayMs = 400
 
-/** Shows what is asked, and changes it. */
+/** Shows the query as fields, and changes it. */
 export function ExplorerControls(props: Props): ReactElement {
   return (
     <Paper withBorder p="md" radius="md" component="section" aria-label="Query">
@@ -228,30 +228,58 @@ function RangeControls(props: {
       />
       {from !== undefined && to !== undefined && (
         <>
-          <TextInput
+          <Day
             label="From"
-            type="date"
             value={from}
-            max={to}
-            onChange={(event) => {
-              const { value } = event.currentTarget
-              if (value !== '') set({ last: undefined, from: value, to: value > to ? value : to })
+            isInRange={(day) => day <= to}
+            onChange={(day) => {
+              set({ last: undefined, from: day, to: day > to ? day : to })
             }}
           />
-          <TextInput
+          <Day
             label="To, this day included"
-            type="date"
             value={to}
-            min={from}
-            onChange={(event) => {
-              const { value } = event.currentTarget
-              if (value !== '')
-                set({ last: undefined, from: value < from ? value : from, to: value })
+            isInRange={(day) => day >= from}
+            onChange={(day) => {
+              set({ last: undefined, from: day < from ? day : from, to: day })
             }}
           />
         </>
       )}
     </>
+  )
+}
+
+/**
+ * One end of the range. While a year is typed, the field has years such as 0002. So a day beyond the other end moves that end only when
+ * the user leaves the field. A day between the ends applies after a pause.
+ */
+function Day(props: {
+  readonly label: string
+  readonly value: string
+  readonly isInRange: (day: string) => boolean
+  readonly onChange: (day: string) => void
+}): ReactElement {
+  const { label, value, isInRange, onChange } = props
+  const [typed, setTyped] = useState<string>()
+  const apply = useDebouncedCallback((day: string) => {
+    if (day !== '' && isInRange(day)) onChange(day)
+  }, typingDelayMs)
+  return (
+    <TextInput
+      label={label}
+      type="date"
+      value={typed ?? value}
+      onChange={(event) => {
+        setTyped(event.currentTarget.value)
+        apply(event.currentTarget.value)
+      }}
+      onBlur={() => {
+        apply.cancel()
+        if (typed !== undefined && typed !== '' && typed !== value) onChange(typed)
+        setTyped(undefined)
+      }}
+    />
   )
 }
 

@@ -1,5 +1,4 @@
 import { setPasswordPageUrl } from '@tollgate/domain/console/console-pages'
-import type { UserChangeRefusal } from '@tollgate/domain/console/decide-user-change'
 import {
   inviteUser,
   issuePasswordLink,
@@ -12,6 +11,7 @@ import { findProvider } from '@tollgate/domain/providers/repository'
 import { CliError } from '@tollgate/platform/cli/cli-error'
 import { formatTable } from '@tollgate/platform/terminal/table'
 import { consoleRoles } from '@tollgate/schemas/console-roles'
+import type { UserChangeRefusal } from '@tollgate/schemas/refuse-user-change'
 import type { CliParts } from './open-cli-parts.ts'
 import { providerNotFound, requireEmail } from './provider-commands.ts'
 

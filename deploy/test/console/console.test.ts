@@ -260,7 +260,7 @@ test('a plan is created, tried, reviewed and saved', async () => {
   const prices = page.getByRole('table', { name: 'Price over usage' })
   await prices.getByRole('row', { name: '3,000 $0.00 $79.90' }).waitFor()
   await page.getByRole('button', { name: 'Review and save' }).click()
-  await dialog().getByText('Nobody has the plan yet.').waitFor()
+  await dialog().getByText('No purchase has this plan yet.').waitFor()
   await dialog().getByText('Up to 1,000: 0.02 USD per unit').waitFor()
   await visitor.inspect('console-plan-review')
   await dialog().getByRole('button', { name: 'Save the plan' }).click()

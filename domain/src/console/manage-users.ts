@@ -1,10 +1,14 @@
 import type { TransactionSql } from 'postgres'
 import type { ProviderDatabases } from '@tollgate/platform/database/database'
 import type { ConsoleRole } from '@tollgate/schemas/console-roles'
+import {
+  refuseUserChange,
+  type UserChange,
+  type UserChangeRefusal,
+} from '@tollgate/schemas/refuse-user-change'
 import { setActor, type Actor } from '../audit/actor.ts'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { deleteAccessTokens } from './access-tokens.ts'
-import { refuseUserChange, type UserChange, type UserChangeRefusal } from './decide-user-change.ts'
 import { generateToken, sha256OfToken } from './tokens.ts'
 import {
   deleteConsoleUser,

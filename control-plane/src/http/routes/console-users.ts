@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { setPasswordPageUrl } from '@tollgate/domain/console/console-pages'
-import type { UserChangeRefusal } from '@tollgate/domain/console/decide-user-change'
 import {
   changeUser,
   inviteUser,
@@ -22,6 +21,7 @@ import {
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
+import type { UserChangeRefusal } from '@tollgate/schemas/refuse-user-change'
 import { refusals } from '../../errors.ts'
 import { type RefusalError } from '../../refusal.ts'
 import type { ApiServer } from '../../access/api-server.ts'

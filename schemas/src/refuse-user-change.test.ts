@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { refuseUserChange, type UserChange } from './decide-user-change.ts'
+import { refuseUserChange, type UserChange } from './refuse-user-change.ts'
 
 const users = [
   { userId: 'own', role: 'owner' },

@@ -1,4 +1,4 @@
-import type { ConsoleRole } from '@tollgate/schemas/console-roles'
+import type { ConsoleRole } from './console-roles.ts'
 
 type UserWithRole = { readonly userId: string; readonly role: ConsoleRole }
 
@@ -14,7 +14,7 @@ export type UserChangeRefusal = 'not-found' | 'role-too-low' | 'last-owner'
 /**
  * Returns why the change is refused, or undefined if it is allowed. Only owners may change owners or make users owners.
  * Owners and admins may change all other users. A provider that has owners keeps at least one. `actorId` is undefined
- * for an operator, to whom only the last rule applies.
+ * for an operator, to whom only the last rule applies. The API decides by these rules, and the console shows them.
  */
 export function refuseUserChange(
   users: readonly UserWithRole[],
