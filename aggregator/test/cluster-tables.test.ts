@@ -1,17 +1,19 @@
 import { startClusterEngine, type ClusterEngine } from '@tollgate/platform/testing/cluster-engine'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { versionsTable } from '@tollgate/platform/usage-store/clickhouse/versions-table'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sumStoredUsageByWindow } from '@tollgate/domain/stored-usage/query-stored-usage'
 import { listTotalledRanges, totalsStampOf } from '@tollgate/domain/stored-usage/totalled-ranges'
 import { firstNote, writeSinkNote } from '@tollgate/schemas/sink-note'
 import { usageTopic } from '@tollgate/schemas/topics'
-import { caughtUpQuery } from '../src/clickhouse/caught-up.ts'
+import { requireCaughtUp } from '../src/clickhouse/caught-up.ts'
 import { nameStoreIncarnation } from '../src/consume/store-check.ts'
 import { stepTotals } from '../src/consume/step-totals.ts'
 import { clusterStore } from './cluster-store.ts'
 import { usageMigrations } from '../src/clickhouse/migrate.ts'
 import { createUsageTable, type UsageTable } from '../src/clickhouse/usage-table.ts'
 import { usageRecordsTable } from '../src/clickhouse/migrations/0001-usage-records.ts'
+import { filledRollUps } from '../src/clickhouse/migrations/0013-filled-roll-ups.ts'
 import { unreadableRecordsTable } from '../src/clickhouse/migrations/0003-unreadable-records.ts'
 import { usageByHourTable } from '../src/clickhouse/migrations/0002-usage-by-hour.ts'
 
@@ -136,13 +138,84 @@ describe('tables behind distributed tables', () => {
       BigInt(counted.length) * 1_500_000n,
     ])
   })
-})
 
-it('a query detects replicas that lack blocks', async () => {
-  const query = caughtUpQuery('main')
-    .replace('{database:String}', "'live'")
-    .replace('{tables:Array(String)}', "['usage_records_local']")
-  expect(await engine.run(query)).toEqual([{ total: 0 }])
+  it('are filled by statements that a cluster accepts, once every replica has the rows', async () => {
+    const filled = { database: 'filled', cluster: 'main' }
+    const migrate = async (migrations: typeof usageMigrations): Promise<void> => {
+      for (const statement of migrations.flatMap((migration) => migration.statements(filled))) {
+        await engine.run(onOneServer(statement))
+      }
+    }
+    await engine.run('DROP DATABASE IF EXISTS filled')
+    await engine.run('CREATE DATABASE filled')
+    await migrate(usageMigrations.filter(({ name }) => name < '0013'))
+    const use = (from: number): Promise<unknown> =>
+      engine.run(
+        `INSERT INTO filled.usage_records (id, provider_id, customer_ref, meter_name, value, timestamp,
+           outcome, log_partition, log_offset)
+         SELECT concat('fill-', toString(number)), 'prv', concat('cus_', toString(number % 7)), 'requests', 1.5,
+           toDateTime64('2026-03-30 00:00:00', 3, 'UTC') + number * 3000, 'success', 3, number
+         FROM numbers(${from}, 100) SETTINGS distributed_foreground_insert = 1`,
+      )
+    await use(0)
+    await migrate(usageMigrations.filter(({ name }) => name >= '0013'))
+    await use(100)
+
+    const commands: string[] = []
+    const real = clusterStore(engine)
+    const store: UsageStore = {
+      ...real,
+      async command(statement) {
+        commands.push(statement)
+        // Only replicated tables have replicas.
+        if (!statement.startsWith('SYSTEM SYNC')) await real.command(onOneServer(statement))
+      },
+    }
+    const signal = new AbortController().signal
+    const work = { place: filled, store, longStore: store, report: () => undefined, signal }
+    await filledRollUps.work!(work)
+
+    for (const table of ['usage_by_purchase', 'usage_by_meter', 'usage_by_day']) {
+      expect(
+        await engine.run(
+          `SELECT sum(value) AS value, sum(records) AS records FROM filled.${table}`,
+        ),
+      ).toEqual([{ value: 300, records: 200 }])
+    }
+    for (const statement of commands) {
+      if (!statement.startsWith('INSERT')) expect(statement).toContain(' ON CLUSTER `main`')
+      expect(await engine.run(`EXPLAIN AST ${statement}`)).not.toEqual([])
+    }
+    expect(commands[0]).toBe('SYSTEM SYNC REPLICA ON CLUSTER `main` filled.usage_records_local')
+    const replacing = commands.flatMap((statement, index) => {
+      const own = /REPLACE PARTITION .* FROM (\S+)/.exec(statement)?.[1]
+      return own === undefined ? [] : [{ own, before: commands.slice(0, index) }]
+    })
+    expect(replacing).toHaveLength(8)
+    for (const { own, before } of replacing) {
+      const isSync = (statement: string) =>
+        statement.startsWith('SYSTEM SYNC') && statement.endsWith(own)
+      const isInsert = (statement: string) =>
+        statement.startsWith(`INSERT INTO ${own.replace('_local', '')} `)
+      expect(before.findLastIndex(isSync)).toBeGreaterThan(before.findLastIndex(isInsert))
+    }
+  }, 60_000)
+
+  it('are all checked for replicas that lack blocks', async () => {
+    const store = clusterStore(engine)
+    let asked: unknown
+    const asking: Pick<UsageStore, 'query'> = {
+      query: (statement, parameters) => {
+        asked = parameters!['tables']
+        return store.query(statement, parameters)
+      },
+    }
+    await requireCaughtUp(asking, 'live', 'main')
+    const local = await store.query<{ name: string }>(
+      `SELECT name FROM system.tables WHERE database = 'live' AND endsWith(name, '_local') AND name NOT LIKE 'roll_up_%' ORDER BY name`,
+    )
+    expect((asked as string[]).toSorted()).toEqual(local.map(({ name }) => name))
+  })
 })
 
 /** Returns the statement without the parts that need Keeper. */

@@ -9,13 +9,16 @@ import {
   type MigrationWork,
 } from '@tollgate/platform/usage-store/clickhouse/migrations'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { claimFill, type ClaimTimes } from '../src/clickhouse/fill/fill-claim.ts'
 import { fillRollUps } from '../src/clickhouse/fill/fill-roll-ups.ts'
-import type { FilledTable } from '../src/clickhouse/fill/filled-table.ts'
+import { createObserver } from '../src/clickhouse/fill/fill-bounds.ts'
+import { createView, type FilledTable } from '../src/clickhouse/fill/filled-table.ts'
 import { usageMigrations } from '../src/clickhouse/migrate.ts'
 import { filledTables, usageByDay } from '../src/clickhouse/migrations/0012-roll-up-tables.ts'
 import { filledRollUps } from '../src/clickhouse/migrations/0013-filled-roll-ups.ts'
+import { createUsageTable } from '../src/clickhouse/usage-table.ts'
 import { ProcessDied } from './interrupted.ts'
 import {
   expectedSums,
@@ -28,7 +31,9 @@ import {
 
 const timeoutMs = 120_000
 const place = { database: 'filled', cluster: undefined }
-const times: ClaimTimes = { leaseMs: 1_500, beatMs: 100, settleMs: 30 }
+const times: ClaimTimes = { leaseMs: 1_500, beatMs: 100, visibleAfterMs: 30 }
+/** A busy machine may take seconds to store a claim. No test of a fill waits for a lease to end. */
+const fillTimes: ClaimTimes = { ...times, leaseMs: 60_000 }
 const partitionCount = 3
 
 let clickhouse: TestUsageStore
@@ -72,10 +77,11 @@ function workWith(changed: Partial<MigrationWork> = {}): MigrationWork {
 async function fill(
   changed?: Partial<MigrationWork>,
   tables: readonly FilledTable[] = filledTables,
+  claimTimes = fillTimes,
 ): Promise<void> {
   const work = workWith(changed)
   for (const statement of filledRollUps.statements(place)) await work.store.command(statement)
-  await fillRollUps(work, tables, times)
+  await fillRollUps(work, { fill: '0013', tables }, claimTimes)
 }
 
 async function expectExactSums(): Promise<void> {
@@ -160,15 +166,108 @@ describe('the fill of the roll-ups', { timeout: timeoutMs }, () => {
     await expectExactSums()
   })
 
-  it('fills nothing of an empty store, and leaves no other tables', async () => {
+  it('fills nothing of an empty store, and leaves no views or tables of its own that get rows', async () => {
     await fill()
     await storeEverywhere(10)
     await expectExactSums()
     const found = await clickhouse.store.query(
       `SELECT name FROM system.tables WHERE database = '${place.database}'
-         AND (name LIKE '%observer%' OR name LIKE '%first_offsets%' OR match(name, '_fill_'))`,
+         AND (name LIKE '%first_offsets%' OR match(name, '_fill_'))`,
     )
-    expect(found).toEqual([])
+    expect(found).toEqual([{ name: 'roll_up_first_offsets_0013' }])
+  })
+
+  it('leaves the views complete that another process is creating', async () => {
+    const { store } = clickhouse
+    const statements = filledRollUps.statements(place)
+    const view = statements.findIndex((statement) => statement.includes('first_offsets_0013_view'))
+    for (const statement of statements.slice(0, view)) await store.command(statement)
+    await fill()
+    for (const statement of statements.slice(view)) await store.command(statement)
+    await storeEverywhere(10)
+    await fill()
+    await expectExactSums()
+  })
+
+  it('adds nothing if a second process begins on the empty store and continues after usage was stored', async () => {
+    await fill()
+    await storeEverywhere(10)
+    await fill()
+    await expectExactSums()
+  })
+
+  it.each([0, 1, 2])(
+    'is exact if its process dies on an empty store, %s statements after the views, and an older sink stores',
+    async (later) => {
+      const { store } = dyingStore(filledRollUps.statements(place).length + later, true)
+      await expect(fill({ store, longStore: store })).rejects.toThrow(ProcessDied)
+      await storeEverywhere(10)
+      await fill()
+      await expectExactSums()
+    },
+  )
+
+  it('writes only into tables whose rows are on the disk when an insert is acknowledged', async () => {
+    await storeEverywhere(20)
+    const { store } = clickhouse
+    const isSynced = new Map<string, boolean>()
+    const inspecting: UsageStore = {
+      ...store,
+      async command(statement) {
+        const tables = await store.query<{ name: string; settings: string }>(
+          `SELECT name, engine_full AS settings FROM system.tables
+           WHERE database = '${place.database}' AND match(name, '^roll_up_|_fill_') AND engine LIKE '%MergeTree'`,
+        )
+        for (const { name, settings } of tables) {
+          const synced = [
+            'fsync_after_insert',
+            'fsync_part_directory',
+            'min_rows_to_fsync_after_merge',
+          ]
+          const key = name.replace(/_[0-9a-f]{16}$/, '')
+          isSynced.set(
+            key,
+            synced.every((setting) => settings.includes(`${setting} = 1`)),
+          )
+        }
+        await store.command(statement)
+      },
+    }
+    await fill({ longStore: inspecting })
+    const names = filledTables.map(({ table }) => `${table.name}_fill`)
+    expect(Object.fromEntries(isSynced)).toEqual(
+      Object.fromEntries(
+        [...names, 'roll_up_fill', 'roll_up_first_offsets_0013'].map((name) => [name, true]),
+      ),
+    )
+  })
+
+  it('has bounds of its own for a roll-up that is added later', async () => {
+    await storeEverywhere(20)
+    await fill()
+    await storeEverywhere(10)
+    const later = { ...usageByDay, table: { ...usageByDay.table, name: 'usage_by_day_again' } }
+    const statements = [
+      ...createUsageTable(later.table, place),
+      ...createObserver('0014', 'rolled_up_records', place),
+      createView(later, 'rolled_up_records', place),
+    ]
+    for (const statement of statements) await clickhouse.store.command(statement)
+    await storeEverywhere(5)
+    await fillRollUps(workWith(), { fill: '0014', tables: [later] }, fillTimes)
+    expect(
+      await readSums(clickhouse.store, place.database, 'usage_by_day', later.table.name),
+    ).toEqual(expectedSums('usage_by_day', rows))
+    await expectExactSums()
+  })
+
+  it('adds records that belong to no log, once', async () => {
+    rows = rowsOfOffsets(0, 0, 20).map((row) => ({ ...row, offset: offsetOfNoLog }))
+    await storeRows(clickhouse.store, place.database, rows, 'moved')
+    await fill()
+    await expectExactSums()
+    await fill()
+    await expectExactSums()
   })
 
   it.each([true, false])(
@@ -205,8 +304,12 @@ describe('the fill of the roll-ups', { timeout: timeoutMs }, () => {
       }
     }
     const sinks = Array.from({ length: partitionCount }, (_, partition) => sink(partition))
-    await fill().finally(() => (isEnded = true))
-    await Promise.all(sinks)
+    try {
+      await fill()
+    } finally {
+      isEnded = true
+      await Promise.all(sinks)
+    }
     expect(rows.length).toBeGreaterThan(partitionCount * 60)
     await expectExactSums()
   })
@@ -238,7 +341,9 @@ describe('the fill of the roll-ups', { timeout: timeoutMs }, () => {
         return store.command(statement)
       },
     }
-    const run = () => fill({ report, longStore: counting })
+    // With a shorter time, two processes may fill, which changes no sum.
+    const rarelyTwo = { ...fillTimes, visibleAfterMs: 2_000 }
+    const run = () => fill({ report, longStore: counting }, filledTables, rarelyTwo)
     await Promise.all([run(), run(), run()])
     await expectExactSums()
     expect(fills).toBe(filledTables.length * 3)
@@ -248,6 +353,19 @@ describe('the fill of the roll-ups', { timeout: timeoutMs }, () => {
 
 /** Takes 50 ms per record. */
 const slowTable: FilledTable = { ...usageByDay, condition: 'sleepEachRow(0.05) = 0' }
+
+/** Takes longer for the newest month of 40 records in each partition than a test waits. */
+const slowestTable: FilledTable = { ...usageByDay, condition: 'sleepEachRow(1) = 0' }
+const slowestMs = 20_000
+
+/** Returns a store whose statements may sleep for more than 3 s per block. */
+function sleeping(store: UsageStore): UsageStore {
+  const allowed = 'function_sleep_max_microseconds_per_block = 0'
+  return {
+    ...store,
+    command: (statement) => store.command(statement.replace('SETTINGS ', `SETTINGS ${allowed}, `)),
+  }
+}
 
 describe('a slow fill', { timeout: timeoutMs }, () => {
   const short = () =>
@@ -270,12 +388,13 @@ describe('a slow fill', { timeout: timeoutMs }, () => {
     )
   })
 
-  it('counts nothing twice if ClickHouse continues a query that its process gave up', async () => {
+  it('does not wait for a query that ClickHouse continues after its process gave up, and counts nothing twice', async () => {
     await storeEverywhere(40)
-    await expect(fill({ longStore: opened(short()) }, [slowTable])).rejects.toThrow(
-      /did not answer/,
-    )
+    const longStore = sleeping(opened(short()))
+    await expect(fill({ longStore }, [slowestTable])).rejects.toThrow(/did not answer/)
+    const begun = performance.now()
     await fill({}, [usageByDay])
+    expect(performance.now() - begun).toBeLessThan(slowestMs / 2)
     expect(await readSums(clickhouse.store, place.database, 'usage_by_day')).toEqual(
       expectedSums('usage_by_day', rows),
     )
@@ -284,11 +403,20 @@ describe('a slow fill', { timeout: timeoutMs }, () => {
   it('ends soon when its process stops, and is continued', async () => {
     await storeEverywhere(40)
     const stopping = new AbortController()
-    const longStore = opened(createClickHouseUsageStore(clickhouse.connection))
-    const slower: FilledTable = { ...slowTable, condition: 'sleepEachRow(0.5) = 0' }
-    const running = fill({ longStore, signal: stopping.signal }, [slower])
-    setTimeout(() => stopping.abort(), 1_000)
-    await expect(running).rejects.toThrow()
+    const long = sleeping(opened(createClickHouseUsageStore(clickhouse.connection)))
+    let begun = Infinity
+    const longStore: UsageStore = {
+      ...long,
+      command(statement) {
+        begun = performance.now()
+        setTimeout(() => stopping.abort(), 500)
+        return long.command(statement)
+      },
+    }
+    await expect(fill({ longStore, signal: stopping.signal }, [slowestTable])).rejects.toThrow(
+      /QUERY_WAS_CANCELLED/,
+    )
+    expect(performance.now() - begun).toBeLessThan(slowestMs / 2)
     await fill({}, [usageByDay])
     expect(await readSums(clickhouse.store, place.database, 'usage_by_day')).toEqual(
       expectedSums('usage_by_day', rows),

@@ -167,16 +167,17 @@ export function expectedSums(
   )
 }
 
-/** Reads the same sums from the table. */
+/** Reads the same sums from the table, or from another table with its columns. */
 export async function readSums(
   store: UsageStore,
   database: string,
   table: keyof typeof modelled,
+  from: string = table,
 ): Promise<Record<string, Sums>> {
   const { keys, sums } = modelled[table]
   const selected = sums.map((name) => `toString(sum(${name})) AS ${name}_sum`)
   const rows = await store.query<Record<string, string>>(
-    `SELECT ${keys} AS row_key, ${selected.join(', ')} FROM ${database}.${table} GROUP BY row_key`,
+    `SELECT ${keys} AS row_key, ${selected.join(', ')} FROM ${database}.${from} GROUP BY row_key`,
   )
   return Object.fromEntries(
     rows.map((row) => [

@@ -9,6 +9,7 @@ import { usageByHourTable } from './migrations/0002-usage-by-hour.ts'
 import { unreadableRecordsTable } from './migrations/0003-unreadable-records.ts'
 import { creditDebitsTable } from './migrations/0004-credit-debits.ts'
 import { usageTotalsRangesTable, usageTotalsTable } from './migrations/0008-usage-totals.ts'
+import { filledTables } from './migrations/0012-roll-up-tables.ts'
 
 const tables = [
   usageRecordsTable,
@@ -17,6 +18,7 @@ const tables = [
   creditDebitsTable,
   usageTotalsTable,
   usageTotalsRangesTable,
+  ...filledTables.map(({ table }) => table),
 ]
 
 /**
@@ -43,7 +45,7 @@ export async function requireCaughtUp(
 }
 
 /** Returns the query. The name of the cluster cannot be a parameter; it is validated where it is configured. */
-export function caughtUpQuery(cluster: string): string {
+function caughtUpQuery(cluster: string): string {
   return `SELECT count() AS total FROM cluster('${cluster}', 'system', 'replicas')
      WHERE database = {database:String} AND table IN {tables:Array(String)}
        AND (inserts_in_queue > 0 OR log_pointer <= log_max_index)`

@@ -33,16 +33,21 @@ export function storedName({ name }: UsageTable, { database, cluster }: Migrated
   return `${database}.${name}${cluster === undefined ? '' : '_local'}`
 }
 
-/** Returns the statement after which an insert into the table is acknowledged only once its rows are on the disk. */
-export function syncInserts(table: UsageTable, place: MigratedPlace): string {
+/** Returns the settings with which an insert into a table is acknowledged only once its rows are on the disk. */
+export function syncSettings({ cluster }: MigratedPlace): string {
   const synced = [
     'fsync_after_insert = 1',
     'fsync_part_directory = 1',
     'min_rows_to_fsync_after_merge = 1',
   ]
   // A replica that has fetched a part counts towards the quorum, so it must sync the part too.
-  if (place.cluster !== undefined) synced.push('min_compressed_bytes_to_fsync_after_fetch = 1')
-  return `ALTER TABLE ${storedName(table, place)}${onCluster(place)} MODIFY SETTING ${synced.join(', ')}`
+  if (cluster !== undefined) synced.push('min_compressed_bytes_to_fsync_after_fetch = 1')
+  return synced.join(', ')
+}
+
+/** Returns the statement after which an insert into the table is acknowledged only once its rows are on the disk. */
+export function syncInserts(table: UsageTable, place: MigratedPlace): string {
+  return `ALTER TABLE ${storedName(table, place)}${onCluster(place)} MODIFY SETTING ${syncSettings(place)}`
 }
 
 /** Returns the tables that a change of columns must alter: on a cluster, the table of each server and the distributed one. */
@@ -77,4 +82,15 @@ export function createUsageTable(table: UsageTable, place: MigratedPlace): reado
     AS ${storedName(table, place)}
     ENGINE = Distributed('${cluster}', '${database}', '${name}_local', ${shardedBy})`,
   ]
+}
+
+/** Returns the statements that create a table whose rows are on the disk when an insert is acknowledged. */
+export function createSyncedTable(table: UsageTable, place: MigratedPlace): readonly string[] {
+  return [...createUsageTable(table, place), syncInserts(table, place)]
+}
+
+/** Returns the statements after which every replica has the rows that any replica has now. A single server needs none. */
+export function syncReplicas(table: UsageTable, place: MigratedPlace): readonly string[] {
+  if (place.cluster === undefined) return []
+  return [`SYSTEM SYNC REPLICA${onCluster(place)} ${storedName(table, place)}`]
 }

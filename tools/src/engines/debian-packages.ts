@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { StartRefusedError } from '@tollgate/deploy/standalone/start-refused'
 
@@ -23,7 +24,7 @@ let installing: Promise<void> = Promise.resolve()
 
 /** Installs one package at a time, because apt-get locks its database. */
 export function installPackage(name: string, print: (line: string) => void): Promise<void> {
-  const install = installing.then(() => alone(() => installNow(name, print)))
+  const install = installing.then(() => whileLocked(lockFile, () => installNow(name, print)))
   installing = install.catch(() => undefined)
   return install
 }
@@ -53,13 +54,24 @@ const lockFile = '/var/lock/tollgate-apt-get'
 
 /**
  * Lets one process at a time install: apt-get refuses to run twice, and the process that ends first would remove the policy file of
- * the other one. The lock ends with the process that holds it.
+ * the other one. The lock ends with the process that holds it. Throws a StartRefusedError if the file cannot be locked.
  */
-async function alone<Result>(act: () => Promise<Result>): Promise<Result> {
-  const lock = spawn('flock', [lockFile, 'sh', '-c', 'echo held; cat'], {
-    stdio: ['pipe', 'pipe', 'ignore'],
+export async function whileLocked<Result>(
+  file: string,
+  act: () => Promise<Result>,
+): Promise<Result> {
+  const lock = spawn('flock', [file, 'sh', '-c', 'echo held; cat'], {
+    stdio: ['pipe', 'pipe', 'pipe'],
   })
-  await Promise.race([once(lock.stdout, 'data'), once(lock, 'exit')])
+  const complaint = text(lock.stderr)
+  const isHeld = await Promise.race([
+    once(lock.stdout, 'data').then(() => true),
+    once(lock, 'close').then(() => false),
+  ])
+  if (!isHeld) {
+    const reason = (await complaint).trim() || `flock ended with ${lock.exitCode}`
+    throw new StartRefusedError(`${file} could not be locked: ${reason}`)
+  }
   try {
     return await act()
   } finally {

@@ -9,10 +9,10 @@ export type ClaimTimes = {
   readonly leaseMs: number
   readonly beatMs: number
   /** Time after which the first note of a claim is visible to every other process. */
-  readonly settleMs: number
+  readonly visibleAfterMs: number
 }
 
-const usualTimes: ClaimTimes = { leaseMs: 30_000, beatMs: 5_000, settleMs: 1_000 }
+const usualTimes: ClaimTimes = { leaseMs: 30_000, beatMs: 5_000, visibleAfterMs: 1_000 }
 
 /** The right of one process to fill. Two processes that both believe to have it do work twice, and change no sum. */
 export type FillClaim = {
@@ -35,7 +35,7 @@ export async function claimFill(
   place: MigratedPlace,
   owner: string,
   signal: AbortSignal,
-  { leaseMs, beatMs, settleMs }: ClaimTimes = usualTimes,
+  { leaseMs, beatMs, visibleAfterMs }: ClaimTimes = usualTimes,
 ): Promise<FillClaim> {
   let heldAtMs = performance.now()
   const beat = async (): Promise<void> => {
@@ -51,7 +51,7 @@ export async function claimFill(
     await addNotes(store, place, [{ kind: 'released', name: owner, key: 0, value: 0 }])
   }
   try {
-    do await sleep(settleMs, undefined, { signal })
+    do await sleep(visibleAfterMs, undefined, { signal })
     while ((await firstClaimant(store, place, leaseMs)) !== owner)
   } catch (error) {
     await release().catch(() => undefined)

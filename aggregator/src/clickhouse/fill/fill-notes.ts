@@ -4,10 +4,12 @@ import {
   type MigratedPlace,
 } from '@tollgate/platform/usage-store/clickhouse/migrated-place'
 import type { Column, UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import { syncSettings } from '../usage-table.ts'
 
 /**
- * Returns the statement that creates the table with the claims, bounds and progress of a fill. Rows are only added. On a cluster it is
- * one table that is replicated to every server.
+ * Returns the statement that creates the table with the claims, bounds and progress of a fill. Rows are only added, and are on the disk
+ * when an insert is acknowledged: with bounds that were lost, the fill would add what the views have counted. On a cluster it is one
+ * table that is replicated to every server.
  */
 export function notesTable(place: MigratedPlace): string {
   const { database, cluster } = place
@@ -17,16 +19,20 @@ export function notesTable(place: MigratedPlace): string {
       : `ReplicatedMergeTree('/tollgate/${cluster}/{database}/{table}', '{shard}-{replica}')`
   return `CREATE TABLE IF NOT EXISTS ${database}.roll_up_fill${onCluster(place)}
     (kind LowCardinality(String), name String, key UInt64, value UInt64, at DateTime64(6, 'UTC') DEFAULT now64(6, 'UTC'))
-    ENGINE = ${engine} ORDER BY (kind, name, key)`
+    ENGINE = ${engine} ORDER BY (kind, name, key)
+    SETTINGS ${syncSettings(place)}`
 }
 
 export type FillNote = {
   /**
    * `claim`: the process `name` is alive, and wants to fill or fills. `released`: it has ended. `bounds`: the set of bounds `name`
-   * is complete. `bound`: in this set, records of the shard and partition `key` below the offset `value` need the fill. `filled`: the
-   * month `key` of the table `name` is filled.
+   * is complete. `bound`: in this set, records of the shard and partition `key` below the offset `value` need the fill. `empty`: no
+   * record was stored before the views, so the fill has nothing to add. `filled`: the month `key` of a table is filled.
+   *
+   * The names of bounds, of an empty store and of filled tables begin with the fill (`0013/`), because the bounds of one fill leave a
+   * hole in the tables of another.
    */
-  readonly kind: 'claim' | 'released' | 'bounds' | 'bound' | 'filled'
+  readonly kind: 'claim' | 'released' | 'bounds' | 'bound' | 'empty' | 'filled'
   readonly name: string
   readonly key: number
   readonly value: number
@@ -48,24 +54,37 @@ export async function addNotes(
   await store.insert(`${database}.roll_up_fill`, columns, notes, randomUUID())
 }
 
-/** Returns the bounds by shard and partition, or undefined if none are set. The first complete set counts. */
+/**
+ * Bounds by shard and partition, or `nothing` if the store was empty. Without a bound for any partition there may still be records to
+ * fill: those that belong to no log.
+ */
+export type FillBounds = ReadonlyMap<string, string> | 'nothing'
+
+/**
+ * Returns the bounds that are noted for the fill, or undefined if there are none. The first complete set counts, or the first note of
+ * an empty store.
+ */
 export async function readBounds(
   store: UsageStore,
   { database }: MigratedPlace,
-): Promise<ReadonlyMap<string, string> | undefined> {
-  const [set] = await store.query<{ name: string }>(
-    `SELECT name FROM ${database}.roll_up_fill WHERE kind = 'bounds' ORDER BY at, name LIMIT 1`,
+  fill: string,
+): Promise<FillBounds | undefined> {
+  const [first] = await store.query<{ kind: 'bounds' | 'empty'; name: string }>(
+    `SELECT kind, name FROM ${database}.roll_up_fill
+     WHERE kind IN ('bounds', 'empty') AND startsWith(name, {fill:String}) ORDER BY at, name LIMIT 1`,
+    { fill: `${fill}/` },
   )
-  if (set === undefined) return undefined
+  if (first === undefined) return undefined
+  if (first.kind === 'empty') return 'nothing'
   const rows = await store.query<{ key: string; value: string }>(
     `SELECT toString(key) AS key, toString(value) AS value FROM ${database}.roll_up_fill
      WHERE kind = 'bound' AND name = {name:String}`,
-    set,
+    { name: first.name },
   )
   return new Map(rows.map(({ key, value }) => [key, value]))
 }
 
-/** Returns the filled months of all tables, as `table month`. */
+/** Returns the months that are filled, as `fill/table month`. */
 export async function listFilled(
   store: UsageStore,
   { database }: MigratedPlace,

@@ -1,6 +1,6 @@
 import type { ClickHouseMigration } from '@tollgate/platform/usage-store/clickhouse/migrations'
 import { onCluster } from '@tollgate/platform/usage-store/clickhouse/migrated-place'
-import { createUsageTable, syncInserts, tablesToAlter } from '../usage-table.ts'
+import { createSyncedTable, tablesToAlter } from '../usage-table.ts'
 import { usageRecordsTable } from './0001-usage-records.ts'
 import { usageByDimension, usageByPurchase } from './0012-roll-up-tables.ts'
 
@@ -13,9 +13,6 @@ export const consoleRollUps: ClickHouseMigration = {
         `ALTER TABLE ${table}${onCluster(place)}
     ADD COLUMN IF NOT EXISTS is_further UInt8 AFTER value_text`,
     ),
-    ...[usageByPurchase, usageByDimension].flatMap(({ table }) => [
-      ...createUsageTable(table, place),
-      syncInserts(table, place),
-    ]),
+    ...[usageByPurchase, usageByDimension].flatMap(({ table }) => createSyncedTable(table, place)),
   ],
 }

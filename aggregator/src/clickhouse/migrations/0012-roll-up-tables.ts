@@ -11,10 +11,9 @@ import { claimFill } from '../fill/fill-claim.ts'
 import { notesTable } from '../fill/fill-notes.ts'
 import type { FilledTable } from '../fill/filled-table.ts'
 import {
-  createUsageTable,
+  createSyncedTable,
   shardedByCustomer,
   storedName,
-  syncInserts,
   type UsageTable,
 } from '../usage-table.ts'
 
@@ -239,18 +238,15 @@ export const rollUpTables: ClickHouseMigration = {
   name: '0012-roll-up-tables',
   statements: (place) => [
     notesTable(place),
-    ...filledTables.flatMap(({ table }) => createRollUp(table, place)),
+    ...filledTables.flatMap(({ table }) => createSyncedTable(table, place)),
   ],
   work: (work) => replaceEarlierShape(work, [usageByPurchase.table, usageByDimension.table]),
 }
 
-function createRollUp(table: UsageTable, place: MigratedPlace): string[] {
-  return [...createUsageTable(table, place), syncInserts(table, place)]
-}
-
 /**
- * Drops tables of the earlier shape and creates them again. One process at a time does so, and looks at the shape first, so that none
- * drops a table that another one has created. A crash in between leaves tables that are missing or still have the earlier shape.
+ * Drops tables of the earlier shape and creates them again. One process at a time does so, and it first checks which tables still have
+ * the earlier shape, so that it drops no table that another process has created. A crash in between leaves tables that are missing or
+ * still have the earlier shape.
  */
 async function replaceEarlierShape(
   work: MigrationWork,
@@ -263,7 +259,7 @@ async function replaceEarlierShape(
     for (const table of await listEarlierShaped(work, tables)) {
       claim.requireHeld()
       for (const statement of dropRollUp(table.name, place)) await store.command(statement)
-      for (const statement of createRollUp(table, place)) await store.command(statement)
+      for (const statement of createSyncedTable(table, place)) await store.command(statement)
     }
   } finally {
     await claim.release().catch(() => undefined)

@@ -10,6 +10,8 @@ import { storedName } from '../usage-table.ts'
 import { usageRecordsTable } from './0001-usage-records.ts'
 import { filledTables } from './0012-roll-up-tables.ts'
 
+const fill = '0013'
+
 const columns = `
         id String,
         provider_id String,
@@ -40,10 +42,10 @@ export const filledRollUps: ClickHouseMigration = {
     (${columns})
     ENGINE = Null`,
     ...filledTables.map((filledTable) => createView(filledTable, 'rolled_up_records', place)),
-    ...createObserver('rolled_up_records', place),
+    ...createObserver(fill, 'rolled_up_records', place),
     connectRecords(place),
   ],
-  work: (work) => fillRollUps(work, filledTables),
+  work: (work) => fillRollUps(work, { fill, tables: filledTables }),
 }
 
 function connectRecords(place: MigratedPlace): string {
