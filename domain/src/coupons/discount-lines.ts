@@ -5,7 +5,7 @@ import { priceLine } from '../pricing/price-line.ts'
 import type { Coupon, Discount } from './coupon.ts'
 
 /** Lines that coupons discount: prices of plans and usage. The lines of a change of plan have discount lines of their own. */
-export const discountedKinds: ReadonlySet<LineKind> = new Set([
+const discountedKinds: ReadonlySet<LineKind> = new Set([
   'recurring',
   'add_on',
   'setup_fee',
