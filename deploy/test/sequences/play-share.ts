@@ -64,7 +64,7 @@ type Batch = { readonly seed: number; readonly numRuns: number }
  * refunded, dispute, owe, and use what the limit check admits. In every sequence, everything admitted is paid or promised, and nothing is
  * charged twice. Shares are played by different processes, and a run of one batch has only the first.
  */
-export function playShare(share: number): void {
+export function playShare(share: number, title: string): void {
   const progress = RunProgress.open('sequences', configured)
   const seed = progress?.firstSeed ?? configuredSeed ?? ordinarySeed
   const batches = batchesOfShare(seed, share)
@@ -90,7 +90,7 @@ export function playShare(share: number): void {
   }
 
   test.each(starts)(
-    `never yields more than one price pays for, and never charges twice (part %i of share ${share})`,
+    `${title} (part %i of share ${share})`,
     { timeout: 6 * 3_600_000 },
     async (start) => {
       const own = batches.slice(start * eachMax, (start + 1) * eachMax)
@@ -99,7 +99,7 @@ export function playShare(share: number): void {
       const lanes = await Lanes.open(Math.min(lanesMax, left.length))
       try {
         const faults = (await Promise.all(left.map((batch) => play(batch, lanes)))).flat()
-        expect(faults, `sequences of seeds from ${left[0]!.seed}`).toEqual([])
+        expect(faults, `sequences from seed ${left[0]!.seed}`).toEqual([])
       } finally {
         await lanes.stop()
       }

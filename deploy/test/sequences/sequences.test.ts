@@ -1,3 +1,3 @@
 import { playShare } from './play-share.ts'
 
-playShare(0)
+playShare(0, 'never yields more than one price pays for, and never charges twice')
